@@ -1,0 +1,3 @@
+module github.com/iolane/iolane
+
+go 1.26

@@ -1,0 +1,54 @@
+package ioerr
+
+import "errors"
+
+// Refusals by the lifecycle.
+var (
+	// ErrShutdown: the pool or the lane has begun to shut down, or is closed.
+	// An [Error] with [ShutdownInProgress] also matches fs.ErrClosed.
+	ErrShutdown = errors.New("shutting down")
+)
+
+// Refusals by a lane.
+var (
+	// ErrQueueFull: the queue is full and the call would not wait for acceptance.
+	ErrQueueFull = errors.New("queue is full")
+	// ErrOverloaded: the queue is full, and so is the room of those that wait for it.
+	ErrOverloaded = errors.New("too many calls wait for the queue")
+	// ErrAcceptTimeout: the call was not accepted within the time it allowed.
+	// An [Error] that carries it is [TimedOut].
+	ErrAcceptTimeout = errors.New("not accepted in time")
+	// ErrReentry: the call was made from inside another one that holds what it
+	// would have to wait for, and so could have waited for itself.
+	ErrReentry = errors.New("called from inside a call that it would wait for")
+	// ErrSaturated: the lane's budget of calls left running is used up.
+	ErrSaturated = errors.New("too many calls were left running")
+	// ErrUnsupported: the lane or the platform cannot do what was asked.
+	ErrUnsupported = errors.New("not supported here")
+)
+
+// Refusals by a handle.
+var (
+	// ErrHandleNotFound: the ID names no resource: it never did, or the resource
+	// was destroyed.
+	ErrHandleNotFound = errors.New("no such handle")
+	// ErrHandleBusy: the resource is in use and the call would not wait for it.
+	ErrHandleBusy = errors.New("handle is in use")
+	// ErrWaitersFull: as many calls as allowed wait for the resource already.
+	ErrWaitersFull = errors.New("too many calls wait for the handle")
+	// ErrScopeMismatch: the ID belongs to another pool.
+	ErrScopeMismatch = errors.New("handle belongs to another pool")
+	// ErrPoisoned: an earlier call left the resource unfit for use.
+	ErrPoisoned = errors.New("handle is poisoned")
+)
+
+// ErrInvalid is what every [ArgumentError] matches; so does fs.ErrInvalid.
+var ErrInvalid = errors.New("invalid argument")
+
+// ErrGoexit stands for a function that ended its goroutine by runtime.Goexit
+// (or testing's FailNow) instead of returning.
+var ErrGoexit = errors.New("goroutine ended by runtime.Goexit")
+
+// ErrHookTimeout: a hook did not return in the time allowed for it. It goes on
+// running, without a slot of the lane.
+var ErrHookTimeout = errors.New("hook did not return in time")
