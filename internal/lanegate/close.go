@@ -1,0 +1,114 @@
+package lanegate
+
+import (
+	"context"
+
+	"github.com/iolane/iolane/internal/signal"
+)
+
+// Close bars newcomers for good: from its return on nobody but Must callers is
+// admitted, and whoever was not yet accepted gets Closed. Accepted callers keep
+// their place and run. Later calls do nothing.
+//
+// It reports whether no slot was in use; see [Slot.Release].
+func (g *Gate) Close() (last bool) {
+	g.mu.Lock()
+	if g.state != open {
+		g.mu.Unlock()
+		return false
+	}
+	g.state = draining
+	g.flags.Store(g.flags.Load() | closing)
+	last = true
+	for i := range g.shards {
+		if g.shards[i].word.Or(closed)&running != 0 {
+			last = false
+		}
+	}
+	g.failRoom(func(*ticket) bool { return true })
+	return last
+}
+
+// Shut ends admission also for Must callers. Those already accepted still run.
+func (g *Gate) Shut() {
+	g.Close()
+	g.mu.Lock()
+	g.state = shut
+	if t := g.patient.timer; t != nil && g.total == 0 {
+		t.Stop()
+	}
+	g.mu.Unlock()
+}
+
+// Evict gives Closed to the callers of one owner that are not yet accepted.
+func (g *Gate) Evict(owner uint64) {
+	g.mu.Lock()
+	g.failRoom(func(t *ticket) bool { return t.owner == owner })
+}
+
+// failRoom refuses the chosen callers that wait for acceptance, and unlocks.
+func (g *Gate) failRoom(chosen func(*ticket) bool) {
+	var wake []*ticket
+	for i := range g.lines {
+		for t := g.lines[i].room.head; t != nil; {
+			next := t.next
+			if chosen(t) {
+				g.counts.refused[Closed]++
+				if t := g.settle(t, Closed, Slot{}); t != nil {
+					wake = append(wake, t)
+				}
+			}
+			t = next
+		}
+	}
+	g.unlock(g.rouseFree(), wake...)
+}
+
+// Drain waits until nobody is inside or in line. The gate must be closed. It
+// returns false if ctx ended first.
+func (g *Gate) Drain(ctx context.Context) bool {
+	g.mu.Lock()
+	if g.idle() {
+		g.mu.Unlock()
+		return true
+	}
+	p := signal.NewParker()
+	g.idlers = append(g.idlers, p)
+	g.mu.Unlock()
+	if p.Sleep(ctx.Done(), nil) == signal.Woken {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.idlers {
+		if g.idlers[i] == p {
+			g.idlers = append(g.idlers[:i], g.idlers[i+1:]...)
+			return false
+		}
+	}
+	return true // became idle at the last moment
+}
+
+// idle reports whether all slots are free and nobody stands in line. Its answer
+// is final only once the gate is closed.
+func (g *Gate) idle() bool { return g.total == 0 && g.inside() == 0 }
+
+// inside is the number of slots in use.
+func (g *Gate) inside() int {
+	n := -g.withheldSlots()
+	for i := range g.shards {
+		n += int(g.shards[i].word.Load() & running)
+	}
+	return n
+}
+
+// wakeIdlers wakes those who wait for the gate to be idle, if it is.
+func (g *Gate) wakeIdlers() {
+	if !g.idle() {
+		return
+	}
+	for _, p := range g.idlers {
+		p.Wake()
+	}
+	g.idlers = nil
+}

@@ -1,0 +1,103 @@
+package lanegate
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/iolane/iolane/internal/signal"
+)
+
+// ticket is one waiting caller. All fields but state are guarded by the mutex of
+// the gate in whose line it stands; once state is set the waiter owns the rest.
+type ticket struct {
+	signal.Parker
+	list       *list // that it stands in; nil once it has left
+	next, prev *ticket
+
+	since   int64  // when it came, on the gate's clock
+	owner   uint64 // for Evict
+	urgent  bool
+	rousing bool // a token to come and look is on its way; implies gate.flight
+
+	slot  Slot          // handed over; set before state
+	state atomic.Uint32 // a Verdict once it is settled; then a token is on its way
+}
+
+// Tickets is a cache of tickets, shared by gates that live and die together. A
+// ticket goes back only after its token was taken, so a cached one has none.
+type Tickets struct{ cache sync.Pool }
+
+func (c *Tickets) get() *ticket {
+	if t, _ := c.cache.Get().(*ticket); t != nil {
+		return t
+	}
+	return &ticket{Parker: signal.NewParker()}
+}
+
+func (c *Tickets) put(t *ticket) {
+	*t = ticket{Parker: t.Parker}
+	c.cache.Put(t)
+}
+
+// list is an intrusive doubly linked list.
+type list struct {
+	head, tail *ticket
+	n          int
+}
+
+func (l *list) pushBack(t *ticket)  { l.insert(t, l.tail, nil) }
+func (l *list) pushFront(t *ticket) { l.insert(t, nil, l.head) }
+
+func (l *list) insert(t, prev, next *ticket) {
+	t.list, t.prev, t.next = l, prev, next
+	if prev == nil {
+		l.head = t
+	} else {
+		prev.next = t
+	}
+	if next == nil {
+		l.tail = t
+	} else {
+		next.prev = t
+	}
+	l.n++
+}
+
+func (l *list) remove(t *ticket) {
+	if t.prev == nil {
+		l.head = t.next
+	} else {
+		t.prev.next = t.next
+	}
+	if t.next == nil {
+		l.tail = t.prev
+	} else {
+		t.next.prev = t.prev
+	}
+	t.list, t.prev, t.next = nil, nil, nil
+	l.n--
+}
+
+// line is the callers of one class, urgent or not: first the accepted ones, then
+// those that wait for acceptance. The room is empty unless the queue is full.
+type line struct {
+	queue list
+	room  list
+}
+
+// head is who is served next.
+func (l *line) head() *ticket {
+	if l.queue.head != nil {
+		return l.queue.head
+	}
+	return l.room.head
+}
+
+// accept puts a ticket into the queue.
+func (l *line) accept(t *ticket, m limits) {
+	if m.lifo {
+		l.queue.pushFront(t)
+	} else {
+		l.queue.pushBack(t)
+	}
+}

@@ -1,0 +1,171 @@
+package lanegate
+
+// Release gives the slot back. It reports whether the gate (of one shard) is
+// closed and this was its last slot in use: then the caller has inherited what
+// the gate guarded. Exactly one of Close and the Releases reports so.
+func (s Slot) Release() (last bool) {
+	g := s.gate
+	if g.flags.Load() != 0 {
+		return g.handOver(s.shard, false)
+	}
+	w := g.shards[s.shard].word.Add(^uint64(0))
+	if g.flags.Load() != 0 { // after the add: see the package comment
+		g.mu.Lock()
+		g.collect()
+		g.payDebt()
+		g.unlock(g.rouseFree())
+	} else if g.group != nil {
+		g.group.kick(g)
+	}
+	return w&(closed|running) == closed
+}
+
+// handOver gives a slot back while somebody waits, or the gate closes, or owes
+// slots: under the mutex it goes to whom it belongs. With unused the call that it
+// was granted for never started.
+func (g *Gate) handOver(i uint32, unused bool) (last bool) {
+	g.mu.Lock()
+	if unused {
+		g.counts.returned++
+	}
+	sh := &g.shards[i]
+	reserved := i == g.normal
+	if g.debt > 0 && !reserved {
+		g.withhold(i)
+		g.payDebt()
+		g.unlock(nil)
+		return false
+	}
+	if t := g.turn(reserved); t != nil && (g.patient.strict() || g.flags.Load()&starving != 0) {
+		sh.word.Add(oneStarted)
+		if !reserved {
+			g.favoured = t.urgent && g.lines[0].head() != nil
+		}
+		wake := g.settle(t, Granted, Slot{g, i})
+		g.appease()
+		if wake == nil { // it was on its way to some other slot, which is still free
+			wake = g.rouseFree()
+		}
+		g.unlock(wake)
+		return false
+	}
+	w := sh.word.Add(^uint64(0))
+	t := g.rouse(g.turn(reserved))
+	none := g.total == 0
+	g.unlock(t)
+	if none && g.group != nil {
+		g.group.kick(g)
+	}
+	return w&(closed|running) == closed
+}
+
+// turn is the caller whose turn it is for a freed slot: an urgent one first, but
+// no two of them in a row while others wait, so that nobody starves.
+func (g *Gate) turn(reserved bool) *ticket {
+	u, n := g.lines[1].head(), g.lines[0].head()
+	if reserved || n == nil || u != nil && !g.favoured {
+		return u
+	}
+	return n
+}
+
+// rouse marks t as on its way to a free slot, unless somebody already is. The
+// result is to be woken after the mutex; it may be nil.
+func (g *Gate) rouse(t *ticket) *ticket {
+	if g.flight || t == nil {
+		return nil
+	}
+	g.flight, t.rousing = true, true
+	return t
+}
+
+// rouseFree rouses whoever could use a slot that is free now.
+func (g *Gate) rouseFree() *ticket {
+	if g.flight || g.total == 0 {
+		return nil
+	}
+	if t := g.turn(false); t != nil && g.free(t.urgent) {
+		return g.rouse(t)
+	}
+	if t := g.lines[1].head(); t != nil && g.free(true) {
+		return g.rouse(t)
+	}
+	return nil
+}
+
+// settle takes t out of the line with the given verdict. The result is to be
+// woken after the mutex; nil if a token is on its way already.
+func (g *Gate) settle(t *ticket, v Verdict, s Slot) (wake *ticket) {
+	g.remove(t)
+	t.slot = s
+	wake = t
+	if t.rousing {
+		t.rousing, g.flight = false, false
+		wake = nil
+	}
+	t.state.Store(uint32(v))
+	return wake
+}
+
+// remove takes t out of the line, promotes who now has a place in the queue, and
+// lowers the flags when the line is empty.
+func (g *Gate) remove(t *ticket) {
+	t.list.remove(t)
+	g.total--
+	l := &g.lines[index(t.urgent)]
+	for l.queue.n < g.limits.queue && l.room.n > 0 {
+		p := l.room.head
+		l.room.remove(p)
+		l.accept(p, g.limits)
+		g.counts.promoted++
+	}
+	g.counts.waited(g.patient.now() - t.since)
+	g.lower()
+}
+
+// raise announces a waiter. The mutex is held, and stays held until the ticket
+// stands in the line or the flag is lowered again.
+func (g *Gate) raise() {
+	if f := g.flags.Load(); f&waiting == 0 {
+		g.flags.Store(f | waiting)
+	}
+	if g.group != nil {
+		g.group.raise(g)
+	}
+}
+
+// lower withdraws the announcement when nobody waits.
+func (g *Gate) lower() {
+	if g.total != 0 {
+		return
+	}
+	g.flags.Store(g.flags.Load() &^ (waiting | starving))
+	if g.group != nil {
+		g.group.lower(g)
+	}
+}
+
+// unlock ends a critical section. What has become true in it is noted before the
+// mutex is released; sleepers are woken, neighbours kicked and the user called
+// back after that.
+func (g *Gate) unlock(wake *ticket, more ...*ticket) {
+	if len(g.idlers) != 0 {
+		g.wakeIdlers()
+	}
+	deliver := g.edges.note(g.total > 0, g.limits.queue > 0 && g.lines[0].queue.n >= g.limits.queue)
+	kick := g.dissolved
+	g.dissolved = false
+	g.mu.Unlock()
+	if wake != nil {
+		wake.Wake()
+	}
+	for _, t := range more {
+		t.Wake()
+	}
+	if kick {
+		g.group.kick(g)
+	}
+	if deliver {
+		g.deliver()
+	}
+}

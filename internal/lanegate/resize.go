@@ -1,0 +1,81 @@
+package lanegate
+
+// Resize changes the number of slots. Growing rouses those who wait. Shrinking
+// interrupts nobody: free slots are withdrawn at once, the rest as they are given
+// back, and until then no call starts. n must be more than the reserved slots.
+//
+// A withdrawn slot is one that the gate itself occupies (withheld), so that the
+// words of the shards need no second meaning.
+func (g *Gate) Resize(n int) {
+	g.mu.Lock()
+	change := n - g.slots
+	g.slots = n
+	if change < 0 {
+		g.debt -= change
+		g.flags.Store(g.flags.Load() | indebted) // before the look at the slots
+		g.collect()
+	} else {
+		g.grow(change)
+	}
+	g.payDebt()
+	g.unlock(g.rouseFree())
+	if g.group != nil {
+		g.group.kick(g)
+	}
+}
+
+// collect withdraws free slots while the gate owes some.
+func (g *Gate) collect() {
+	for i := uint32(0); i < g.normal; i++ {
+		s := &g.shards[i]
+		for g.debt > 0 {
+			w := s.word.Load()
+			if w&running >= s.slots.Load() {
+				break
+			}
+			if s.word.CompareAndSwap(w, w+1) {
+				g.withhold(i)
+			}
+		}
+	}
+}
+
+func (g *Gate) withhold(i uint32) {
+	if g.withheld == nil {
+		g.withheld = make([]uint64, g.normal)
+	}
+	g.withheld[i]++
+	g.debt--
+}
+
+// payDebt lets newcomers in again once nothing is owed.
+func (g *Gate) payDebt() {
+	if f := g.flags.Load(); g.debt == 0 && f&indebted != 0 {
+		g.flags.Store(f &^ indebted)
+	}
+}
+
+// grow adds slots: first by owing less, then by giving withdrawn ones back, then
+// by new ones.
+func (g *Gate) grow(n int) {
+	paid := min(n, g.debt)
+	g.debt -= paid
+	n -= paid
+	for i := range g.withheld {
+		back := min(uint64(n), g.withheld[i])
+		g.withheld[i] -= back
+		g.shards[i].word.Add(-back)
+		n -= int(back)
+	}
+	for i := range int(g.normal) {
+		g.shards[i].slots.Add(share(n, int(g.normal), i))
+	}
+}
+
+func (g *Gate) withheldSlots() int {
+	n := 0
+	for _, w := range g.withheld {
+		n += int(w)
+	}
+	return n
+}
