@@ -1,0 +1,38 @@
+package lane
+
+import "github.com/iolane/iolane/internal/lanegate"
+
+// EventKind says what changed in the queue of a lane.
+type EventKind uint8
+
+// The edges of the queue. Busy and Idle alternate, and so do Saturated and
+// Unsaturated; each is reported exactly once.
+const (
+	Busy        = EventKind(lanegate.EdgeBusy)        // a call has to wait
+	Idle        = EventKind(lanegate.EdgeIdle)        // no call waits any more
+	Saturated   = EventKind(lanegate.EdgeSaturated)   // the queue is full
+	Unsaturated = EventKind(lanegate.EdgeUnsaturated) // the queue has room again
+)
+
+// String returns the name of the edge in lower case.
+func (k EventKind) String() string {
+	switch k {
+	case Busy:
+		return "busy"
+	case Idle:
+		return "idle"
+	case Saturated:
+		return "saturated"
+	case Unsaturated:
+		return "unsaturated"
+	}
+	return "unknown"
+}
+
+// Event is one edge of one queue.
+type Event struct {
+	Lane  string // the lane's name
+	Shard int    // which queue of a Sharded lane, from 0
+	Kind  EventKind
+	Seq   uint64 // counts the edges of this queue from 1
+}

@@ -1,0 +1,203 @@
+package lane
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// gated is what the lanes of this package have in common: one or more gates, and
+// the limits by key in front of them.
+type gated struct {
+	name     string
+	policy   Policy
+	reserved int
+	gates    []*lanegate.Gate
+	next     atomic.Uint64 // round robin over the gates
+	keys     keyTable
+	tickets  lanegate.Tickets
+}
+
+// init makes the gates from a complete Config.
+func (g *gated) init(c Config, shards int, isolated bool) {
+	g.name, g.policy, g.reserved = c.Name, c.Policy, c.Reserved
+	for i := range shards {
+		g.gates = append(g.gates, c.gate(i, &g.tickets))
+	}
+	if shards > 1 && !isolated {
+		lanegate.Join(g.gates)
+	}
+	g.keys.perKey = c.PerKey
+	g.keys.gate = lanegate.Config{Waiters: c.Waiters, Patience: c.Patience, Tickets: &g.tickets}
+}
+
+// Name returns Config.Name.
+func (g *gated) Name() string { return g.name }
+
+// Enter implements [Lane].
+func (g *gated) Enter(ctx context.Context, c Call) (Slot, error) {
+	if ctx == nil {
+		return Slot{}, &ioerr.ArgumentError{Name: "ctx", Value: nil, Reason: "must not be nil"}
+	}
+	gate := g.pick(&c)
+	if c.Key == "" && ctx.Err() == nil {
+		if at, ok := gate.Try(); ok {
+			return Slot{at: at}, nil
+		}
+	}
+	return g.enter(ctx, gate, &c)
+}
+
+// pick chooses the gate: by key, by handle, or in turn.
+func (g *gated) pick(c *Call) *lanegate.Gate {
+	n := uint64(len(g.gates))
+	switch {
+	case n == 1:
+		return g.gates[0]
+	case c.Key != "":
+		return g.gates[hash(c.Key)%n]
+	case c.Handle != 0:
+		// The upper half: the lower bits of a product depend on few of the factor's.
+		return g.gates[(c.Handle*0x9E3779B97F4A7C15)>>32%n]
+	}
+	return g.gates[g.next.Add(1)%n]
+}
+
+// hash is FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), which spreads
+// short keys well enough and needs no state.
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h >> 16
+}
+
+// enter is the part of Enter that may wait. The key comes before the slot, so a
+// caller that waits for its key holds no place in the queue; and no holder of a
+// slot ever waits for a key (nested calls do not wait), so there is no cycle.
+func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, error) {
+	if err := ctx.Err(); err != nil && !c.Must {
+		if gate.Closed() {
+			return Slot{}, ioerr.ErrShutdown
+		}
+		return Slot{}, err
+	}
+	policy := c.Policy
+	if policy == 0 {
+		policy = g.policy
+	}
+	if policy > FailFast {
+		return Slot{}, &ioerr.ArgumentError{Name: "lane.Call.Policy", Value: policy, Reason: "is none of the policies"}
+	}
+	r := lanegate.Request{
+		Urgent:   c.Urgent,
+		FailFast: policy == FailFast,
+		NoWait:   c.NoWait,
+		Must:     c.Must,
+		Expire:   c.Accept,
+		Owner:    c.Owner,
+	}
+	var s Slot
+	if c.Key != "" {
+		var v lanegate.Verdict
+		if s.key, s.keyShard, v = g.keys.acquire(ctx, c.Key, r); v != lanegate.Granted {
+			return Slot{}, refusal(ctx, v)
+		}
+	}
+	var v lanegate.Verdict
+	if s.at, v = gate.Acquire(ctx, r); v != lanegate.Granted {
+		g.keys.release(&s)
+		return Slot{}, refusal(ctx, v)
+	}
+	return s, nil
+}
+
+// refusal is the error for a verdict.
+func refusal(ctx context.Context, v lanegate.Verdict) error {
+	switch v {
+	case lanegate.Full:
+		return ioerr.ErrQueueFull
+	case lanegate.Overloaded:
+		return ioerr.ErrOverloaded
+	case lanegate.Busy:
+		return ioerr.ErrReentry
+	case lanegate.Expired:
+		return ioerr.ErrAcceptTimeout
+	case lanegate.Ended:
+		return ctx.Err()
+	default:
+		return ioerr.ErrShutdown
+	}
+}
+
+// Leave implements [Lane]. It panics on a Slot that Enter did not return.
+func (g *gated) Leave(s Slot) {
+	s.at.Release()
+	if s.key != nil {
+		g.keys.release(&s)
+	}
+}
+
+// Capabilities returns guaranteed execution on the caller's goroutine.
+func (g *gated) Capabilities() Capabilities {
+	return Capabilities{Execution: Guaranteed}
+}
+
+// SetKeyLimit makes n the limit of one key, from now on and whether or not calls
+// with it are running; zero returns it to Config.PerKey. Calls beyond a lowered
+// limit run to their end. The error is an *ioerr.ArgumentError.
+func (g *gated) SetKeyLimit(key string, n int) error {
+	if key == "" {
+		return &ioerr.ArgumentError{Name: "key", Value: key, Reason: "must not be empty"}
+	}
+	if n < 0 || n > maxWorkers {
+		return &ioerr.ArgumentError{Name: "n", Value: n, Reason: "must be 1 to 65535, or 0 for the default"}
+	}
+	g.keys.setLimit(key, n)
+	return nil
+}
+
+// Seal implements [Gated].
+func (g *gated) Seal() {
+	g.keys.each(true, func(gate *lanegate.Gate) { gate.Close() })
+	for _, gate := range g.gates {
+		gate.Close()
+	}
+}
+
+// Evict implements [Gated].
+func (g *gated) Evict(owner uint64) {
+	if owner == 0 {
+		return
+	}
+	g.keys.each(false, func(gate *lanegate.Gate) { gate.Evict(owner) })
+	for _, gate := range g.gates {
+		gate.Evict(owner)
+	}
+}
+
+// Drain implements [Gated].
+func (g *gated) Drain(ctx context.Context) error {
+	for _, gate := range g.gates {
+		if !gate.Drain(ctx) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// Shutdown implements [Lane].
+func (g *gated) Shutdown(ctx context.Context) error {
+	g.Seal()
+	if err := g.Drain(ctx); err != nil {
+		return err
+	}
+	for _, gate := range g.gates {
+		gate.Shut()
+	}
+	// A Must call may have come in between.
+	return g.Drain(ctx)
+}

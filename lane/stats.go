@@ -1,0 +1,120 @@
+package lane
+
+import (
+	"time"
+
+	"github.com/iolane/iolane/internal/lanegate"
+)
+
+// Stats is one snapshot of a lane. Its sums hold in every snapshot:
+//
+//	Accepted  = Started + Queued + Dropped
+//	Started   = Completed + Running
+//	Submitted = Accepted + Waiting + Refused
+type Stats struct {
+	Name    string
+	Workers int // slots, as configured or resized
+
+	Running int // calls that run now
+	Queued  int // accepted calls that wait for a slot
+	Waiting int // callers that wait for acceptance, or for their key
+
+	Submitted uint64
+	Accepted  uint64
+	Started   uint64
+	Completed uint64
+	Dropped   uint64 // accepted calls whose context ended before they started
+	Promoted  uint64 // accepted after waiting for acceptance
+	Refused   Refused
+
+	Waits   uint64        // calls that stood in the queue and left it
+	WaitSum time.Duration // how long they stood there, in total
+	WaitMax time.Duration // the longest of them
+
+	CallbackPanics uint64 // panics in Config.OnEvent
+	EventsMissed   uint64 // events that a callback far behind did not get, always in pairs
+
+	Shards []Stats // of a Sharded lane, without keys; nil otherwise
+}
+
+// Refused counts callers that never got in, by reason.
+type Refused struct {
+	QueueFull  uint64 // ErrQueueFull
+	Overloaded uint64 // ErrOverloaded
+	Reentry    uint64 // ErrReentry
+	Expired    uint64 // ErrAcceptTimeout
+	Cancelled  uint64 // the context ended while the caller waited for acceptance
+	Shutdown   uint64 // ErrShutdown
+}
+
+// Total is the sum of all reasons.
+func (r Refused) Total() uint64 {
+	return r.QueueFull + r.Overloaded + r.Reentry + r.Expired + r.Cancelled + r.Shutdown
+}
+
+// Stats implements [Lane].
+func (g *gated) Stats() Stats {
+	sum := Stats{Name: g.name}
+	for _, gate := range g.gates {
+		s := stats(gate.Stats())
+		if len(g.gates) > 1 {
+			sum.Shards = append(sum.Shards, s)
+		}
+		sum.add(s)
+	}
+	sum.add(stats(g.keys.stats()))
+	return sum
+}
+
+func stats(s lanegate.Stats) Stats {
+	t := Stats{
+		Workers:   s.Slots,
+		Running:   s.Running,
+		Queued:    s.Queued,
+		Waiting:   s.Waiting,
+		Started:   s.Started,
+		Completed: s.Completed,
+		Dropped:   s.Dropped,
+		Promoted:  s.Promoted,
+		Refused: Refused{
+			QueueFull:  s.Refused[lanegate.Full],
+			Overloaded: s.Refused[lanegate.Overloaded],
+			Reentry:    s.Refused[lanegate.Busy],
+			Expired:    s.Refused[lanegate.Expired],
+			Cancelled:  s.Refused[lanegate.Ended],
+			Shutdown:   s.Refused[lanegate.Closed],
+		},
+		Waits:          s.Waits,
+		WaitSum:        s.WaitSum,
+		WaitMax:        s.WaitMax,
+		CallbackPanics: s.Panicked,
+		EventsMissed:   s.Missed,
+	}
+	t.Accepted = t.Started + uint64(t.Queued) + t.Dropped
+	t.Submitted = t.Accepted + uint64(t.Waiting) + t.Refused.Total()
+	return t
+}
+
+func (s *Stats) add(t Stats) {
+	s.Workers += t.Workers
+	s.Running += t.Running
+	s.Queued += t.Queued
+	s.Waiting += t.Waiting
+	s.Submitted += t.Submitted
+	s.Accepted += t.Accepted
+	s.Started += t.Started
+	s.Completed += t.Completed
+	s.Dropped += t.Dropped
+	s.Promoted += t.Promoted
+	s.Refused.QueueFull += t.Refused.QueueFull
+	s.Refused.Overloaded += t.Refused.Overloaded
+	s.Refused.Reentry += t.Refused.Reentry
+	s.Refused.Expired += t.Refused.Expired
+	s.Refused.Cancelled += t.Refused.Cancelled
+	s.Refused.Shutdown += t.Refused.Shutdown
+	s.Waits += t.Waits
+	s.WaitSum += t.WaitSum
+	s.WaitMax = max(s.WaitMax, t.WaitMax)
+	s.CallbackPanics += t.CallbackPanics
+	s.EventsMissed += t.EventsMissed
+}

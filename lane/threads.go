@@ -1,0 +1,35 @@
+package lane
+
+import "github.com/iolane/iolane/ioerr"
+
+// Threads runs at most Workers calls at a time, each on the goroutine of its
+// caller, on whatever thread that is. It starts no goroutine of its own.
+//
+// A nested call, made from inside a call of the same lane, takes another slot if
+// one is free and is otherwise refused with ErrReentry (through a pool, which
+// recognises it by its context): waiting could be for itself.
+type Threads struct{ gated }
+
+// NewThreads makes a Threads lane. Its error is an *ioerr.ArgumentError that
+// names the field.
+func NewThreads(c Config) (*Threads, error) {
+	c, err := c.complete(procs())
+	if err != nil {
+		return nil, err
+	}
+	t := new(Threads)
+	t.init(c, 1, false)
+	return t, nil
+}
+
+// Resize changes the number of slots, reserved ones included. Growing lets
+// waiting calls in at once. Shrinking interrupts no call; none starts until fewer
+// than n run. n must be more than Config.Reserved and at most 65,535; otherwise
+// the error is an *ioerr.ArgumentError and nothing changes.
+func (t *Threads) Resize(n int) error {
+	if n <= t.reserved || n > maxWorkers {
+		return &ioerr.ArgumentError{Name: "n", Value: n, Reason: "must be more than Reserved and at most 65535"}
+	}
+	t.gates[0].Resize(n)
+	return nil
+}
