@@ -1,0 +1,80 @@
+package iolane
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// maxLines is where a file holds more than one idea. The aim is 300.
+const maxLines = 400
+
+// goFiles returns the paths of all Go files of the repository, also those of the
+// modules beside the core.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch name := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")):
+			return filepath.SkipDir
+		case !d.IsDir() && strings.HasSuffix(name, ".go"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestEachPackageHasOnePackageComment(t *testing.T) {
+	type pkg struct{ dir, name string }
+	comments := make(map[pkg][]string)
+	for _, path := range goFiles(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		p := pkg{filepath.Dir(path), f.Name.Name}
+		found := comments[p]
+		if f.Doc != nil {
+			found = append(found, path)
+		}
+		comments[p] = found
+	}
+	for p, found := range comments {
+		switch len(found) {
+		case 0:
+			t.Errorf("%s: package %s has no package comment", p.dir, p.name)
+		case 1:
+		default:
+			t.Errorf("%s: package %s has more than one package comment: %s", p.dir, p.name, strings.Join(found, ", "))
+		}
+	}
+}
+
+func TestNoFileIsTooLong(t *testing.T) {
+	for _, path := range goFiles(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if n := bytes.Count(text, []byte("\n")); n > maxLines {
+			t.Errorf("%s: %d lines, more than %d: part it by ideas", path, n, maxLines)
+		}
+	}
+}
