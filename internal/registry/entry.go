@@ -1,0 +1,47 @@
+package registry
+
+import (
+	"sync/atomic"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/internal/signal"
+)
+
+// Entry is one resource.
+type Entry[R any] struct {
+	ID       handle.ID
+	Resource R // to be touched by the holder of the lease only
+
+	gate  *lanegate.Gate
+	ready atomic.Bool  // the resource is there
+	gone  signal.Latch // fired by Disposed
+	err   error        // how disposal went; set before gone
+}
+
+// Lease is the exclusive use of a resource.
+type Lease[R any] struct {
+	*Entry[R]
+	slot lanegate.Slot
+}
+
+// Release ends the lease. If it reports orphan, the resource was retired in the
+// meantime and now belongs to the caller, who disposes of it.
+func (l Lease[R]) Release() (orphan bool) { return l.slot.Release() }
+
+// Commit ends the opening of an entry whose Resource has been set. As with
+// Release, an orphan belongs to the caller.
+func (l Lease[R]) Commit() (orphan bool) {
+	l.ready.Store(true)
+	return l.Release()
+}
+
+// Gone is closed when the retired resource has been disposed of; then Err tells
+// how that went.
+func (e *Entry[R]) Gone() <-chan struct{} { return e.gone.Done() }
+
+// Err is the error that Disposed was given, once Gone is closed.
+func (e *Entry[R]) Err() error { return e.err }
+
+// Held reports whether somebody holds the lease.
+func (e *Entry[R]) Held() bool { return e.gate.Stats().Running > 0 }

@@ -1,0 +1,182 @@
+// Package registry keeps the resources of one pool: it names them, lends each to
+// one holder at a time, and sees to it that every resource is given up exactly
+// once.
+//
+// # Who owns a resource
+//
+// An [Entry] goes from opening to held or idle, and from there for good to
+// retired. Its gate (one slot) tells which:
+//
+//	opening  reserved; the opener holds the lease, nobody finds a resource yet
+//	idle     in the table, gate open, slot free
+//	held     in the table, gate open, slot taken: the holder may touch the resource
+//	retired  out of the table, gate closed: no new holder, waiters refused
+//
+// A retired resource belongs to whoever found it free: [Registry.Retire] if it
+// was idle, else the [Lease.Release] of its last holder. The gate's word decides
+// that in one atomic step, so exactly one of them reports it and nobody gives up
+// a resource that is in use. That one then disposes of the resource and calls
+// [Registry.Disposed].
+//
+// # Locks
+//
+// The registry's mutex guards the table's shape and the sets; looking an ID up
+// takes no lock. It is never held while a gate is used, nor during anything that
+// the user wrote.
+package registry
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/internal/signal"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// Registry holds resources of type R. Use [New].
+type Registry[R any] struct {
+	scope   uint64
+	gate    lanegate.Config // of each entry
+	tickets lanegate.Tickets
+
+	table  atomic.Pointer[[]atomic.Pointer[Entry[R]]] // replaced by a longer copy, never shrunk
+	closed atomic.Bool                                // set under mu; read alone by those who find nothing
+
+	mu       sync.Mutex
+	gens     []uint32               // the last generation given out for each slot
+	free     []uint32               // slots without an entry
+	live     int                    // entries in the table
+	retiring map[*Entry[R]]struct{} // out of the table, not yet disposed of
+	empty    signal.Crowd           // who waits until live and retiring are empty
+}
+
+// New returns an empty registry whose entries let at most waiters callers wait.
+// The scope is drawn at random: unlike a counter it needs no state outside the
+// registry, and tells IDs of other processes apart as well.
+func New[R any](waiters int, patience time.Duration) *Registry[R] {
+	r := &Registry[R]{retiring: make(map[*Entry[R]]struct{})}
+	for r.scope == 0 {
+		r.scope = rand.Uint64()
+	}
+	r.gate = lanegate.Config{Slots: 1, Waiters: waiters, Patience: patience, Tickets: &r.tickets}
+	r.table.Store(new([]atomic.Pointer[Entry[R]]))
+	return r
+}
+
+// Scope is the scope of all IDs of the registry, never zero.
+func (r *Registry[R]) Scope() uint64 { return r.scope }
+
+// Reserve makes an entry in the state opening and hands its lease to the caller,
+// who ends it with Commit or Abort. The error is ErrShutdown.
+func (r *Registry[R]) Reserve() (Lease[R], error) {
+	e := &Entry[R]{gate: lanegate.New(r.gate)}
+	slot, _ := e.gate.Try() // a new gate has a free slot
+	if err := r.insert(e); err != nil {
+		return Lease[R]{}, err
+	}
+	return Lease[R]{e, slot}, nil
+}
+
+// Insert makes an idle entry of a resource. The error is ErrShutdown.
+func (r *Registry[R]) Insert(resource R) (*Entry[R], error) {
+	e := &Entry[R]{gate: lanegate.New(r.gate), Resource: resource}
+	e.ready.Store(true)
+	return e, r.insert(e)
+}
+
+// Check says whether id could name a resource of this registry: nil,
+// ErrScopeMismatch, or ErrHandleNotFound for the zero ID.
+func (r *Registry[R]) Check(id handle.ID) error {
+	switch {
+	case id.IsZero():
+		return ioerr.ErrHandleNotFound
+	case id.Scope() != r.scope:
+		return ioerr.ErrScopeMismatch
+	}
+	return nil
+}
+
+// Has reports whether id names a resource that can be acquired.
+func (r *Registry[R]) Has(id handle.ID) bool {
+	e := r.find(id)
+	return e != nil && e.ready.Load() && !e.gate.Closed()
+}
+
+// Acquire lends the resource to the caller, waiting in its line. The error is
+// ErrShutdown, ErrScopeMismatch, ErrHandleNotFound, ErrHandleBusy (with
+// FailFast), ErrReentry (with NoWait), ErrWaitersFull, ErrAcceptTimeout or
+// ctx.Err(). ErrShutdown comes before all others.
+func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q lanegate.Request) (Lease[R], error) {
+	e := r.find(id)
+	if e == nil {
+		return Lease[R]{}, r.missing(id)
+	}
+	slot, ok := e.gate.Try()
+	if !ok {
+		var v lanegate.Verdict
+		if slot, v = e.gate.Acquire(ctx, q); v != lanegate.Granted {
+			return Lease[R]{}, r.refusal(ctx, v)
+		}
+	}
+	return Lease[R]{e, slot}, nil
+}
+
+// missing is the error for an ID that is not in the table.
+func (r *Registry[R]) missing(id handle.ID) error {
+	if r.closed.Load() {
+		return ioerr.ErrShutdown
+	}
+	if err := r.Check(id); err != nil {
+		return err
+	}
+	return ioerr.ErrHandleNotFound
+}
+
+func (r *Registry[R]) refusal(ctx context.Context, v lanegate.Verdict) error {
+	if r.closed.Load() {
+		return ioerr.ErrShutdown
+	}
+	switch v {
+	case lanegate.Full:
+		return ioerr.ErrHandleBusy
+	case lanegate.Overloaded:
+		return ioerr.ErrWaitersFull
+	case lanegate.Busy:
+		return ioerr.ErrReentry
+	case lanegate.Expired:
+		return ioerr.ErrAcceptTimeout
+	case lanegate.Ended:
+		return ctx.Err()
+	default:
+		return ioerr.ErrHandleNotFound
+	}
+}
+
+// Stats is one snapshot of a registry.
+type Stats struct {
+	Live     int // resources in use or idle, and those being opened
+	Retiring int // retired, not yet disposed of
+}
+
+// Stats returns a snapshot.
+func (r *Registry[R]) Stats() Stats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Stats{Live: r.live, Retiring: len(r.retiring)}
+}
+
+// Retiring returns the entries that are not yet disposed of, in no order.
+func (r *Registry[R]) Retiring() []*Entry[R] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := make([]*Entry[R], 0, len(r.retiring))
+	for e := range r.retiring {
+		list = append(list, e)
+	}
+	return list
+}
