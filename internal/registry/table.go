@@ -68,3 +68,13 @@ func (r *Registry[R]) unlink(e *Entry[R]) {
 	r.live--
 	r.retiring[e] = struct{}{}
 }
+
+// Held returns the entry that id names to the holder of its lease, who may change
+// the resource. The error, if it was retired meanwhile, is ErrHandleNotFound or
+// ErrShutdown.
+func (r *Registry[R]) Held(id handle.ID) (*Entry[R], error) {
+	if e := r.find(id); e != nil {
+		return e, nil
+	}
+	return nil, r.missing(id)
+}

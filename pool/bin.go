@@ -1,0 +1,201 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/internal/signal"
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+)
+
+// bin holds the resources that are to be disposed of, and sees to it. They are
+// taken out in order by a few goroutines, started when there is work and gone
+// when there is none, each of which enters the lane for every resource.
+//
+// A hook that does not return in time loses its slot and its place among the
+// goroutines, so it holds up nobody; but only as long as fewer than maxHung hang,
+// since each costs a thread.
+type bin[R any] struct {
+	core   *core
+	reg    *registry.Registry[resource[R]]
+	hook   func(R) error // nil: nothing to do
+	within time.Duration
+
+	mu       sync.Mutex // a leaf
+	waste    []waste[R] // oldest first
+	workers  int        // goroutines, without those whose hook hangs
+	hung     int        // hooks past their time that still run
+	empty    signal.Crowd
+	disposed uint64             // resources disposed of, well or badly
+	failed   uint64             // of these, badly
+	errors   []*ioerr.HookError // the first maxErrors failures
+}
+
+// waste is one resource on its way out.
+type waste[R any] struct {
+	value R
+	id    handle.ID
+	entry *registry.Entry[resource[R]] // nil for one that was replaced
+}
+
+const (
+	maxDisposers = 8  // at a time; each takes a slot of the lane like any call
+	maxHung      = 32 // hooks past their time that give up their slot
+	maxErrors    = 64 // failures kept for the report
+)
+
+// discard disposes of a retired resource that the caller has inherited.
+func (b *bin[R]) discard(e *registry.Entry[resource[R]]) {
+	b.add(waste[R]{value: e.Resource.value, id: e.ID, entry: e})
+}
+
+func (b *bin[R]) add(w waste[R]) {
+	if b.hook == nil {
+		b.finish(w, nil)
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waste = append(b.waste, w)
+	b.staff()
+}
+
+// staff starts a goroutine if there is work for it. mu is held.
+func (b *bin[R]) staff() {
+	if b.workers < min(maxDisposers, len(b.waste)) {
+		b.workers++
+		go b.work()
+	}
+}
+
+// next takes a resource out of the bin, or ends a goroutine.
+func (b *bin[R]) next() (w waste[R], ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waste) > 0 {
+		w = b.waste[0]
+		b.waste[0] = waste[R]{}
+		b.waste = b.waste[1:]
+		return w, true
+	}
+	if b.workers--; b.workers == 0 {
+		b.waste = nil
+		b.empty.WakeAll()
+	}
+	return w, false
+}
+
+func (b *bin[R]) work() {
+	counted := true // this goroutine is one of workers
+	defer func() {
+		if counted {
+			go b.work() // the hook ended the goroutine
+		}
+	}()
+	for counted {
+		w, ok := b.next()
+		if !ok {
+			counted = false
+			return
+		}
+		b.dispose(w, &counted)
+	}
+}
+
+// dispose calls the hook under a slot of the lane. Whichever comes first, the end
+// of the hook or the end of its time, settles the matter.
+func (b *bin[R]) dispose(w waste[R], counted *bool) {
+	// Must: neither a full queue nor the shutdown under way keeps it out. What
+	// remains is a shared lane that its owner has closed; then it runs without.
+	slot, err := b.core.lane.Enter(context.Background(), lane.Call{
+		Label: "dispose", Handle: w.id.Uint64(), Owner: b.core.owner, Policy: lane.Wait, Must: true,
+	})
+	leave := func() {
+		if err == nil {
+			b.core.lane.Leave(slot)
+		}
+	}
+	var settled atomic.Bool
+	watch := time.AfterFunc(b.within, func() {
+		if !b.mayHang() {
+			return
+		}
+		if !settled.CompareAndSwap(false, true) {
+			b.hangsNoMore()
+			return
+		}
+		leave()
+		b.replaceWorker()
+		b.finish(w, &ioerr.HookError{Hook: "dispose", Handle: w.id, Err: ioerr.ErrHookTimeout})
+	})
+	callHook("dispose", w.id, func() error { return b.hook(w.value) }, func(herr error) {
+		watch.Stop()
+		if !settled.CompareAndSwap(false, true) {
+			*counted = false
+			b.hangsNoMore()
+			return
+		}
+		leave()
+		b.finish(w, herr)
+	})
+}
+
+func (b *bin[R]) mayHang() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.hung >= maxHung {
+		return false
+	}
+	b.hung++
+	return true
+}
+
+func (b *bin[R]) hangsNoMore() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hung--
+}
+
+// replaceWorker strikes a goroutine whose hook hangs off the list.
+func (b *bin[R]) replaceWorker() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.workers--
+	b.staff()
+	if b.workers == 0 {
+		b.empty.WakeAll()
+	}
+}
+
+// finish notes that a resource is disposed of, or that the pool has given up on
+// it.
+func (b *bin[R]) finish(w waste[R], err error) {
+	b.mu.Lock()
+	b.disposed++
+	if err != nil {
+		b.failed++
+		if herr, ok := err.(*ioerr.HookError); ok && len(b.errors) < maxErrors {
+			b.errors = append(b.errors, herr)
+		}
+	}
+	b.mu.Unlock()
+	if w.entry != nil {
+		b.reg.Disposed(w.entry, err)
+	}
+}
+
+// wait waits until the bin is empty and nobody works, but not for hooks that
+// hang. It reports false if ctx ended first.
+func (b *bin[R]) wait(ctx context.Context) bool {
+	b.mu.Lock()
+	if b.workers == 0 { // then there is no waste either: add starts a goroutine
+		b.mu.Unlock()
+		return true
+	}
+	return b.empty.Wait(ctx, &b.mu)
+}

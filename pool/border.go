@@ -1,0 +1,159 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// This file is the border: the only place where the errors are built that leave
+// a pool, all of them *ioerr.Error.
+
+// refusals are built once, so that refusing a call allocates nothing.
+type refusals struct {
+	shutdown                                *ioerr.Error
+	queueFull, overloaded, reentry, late    *ioerr.Error // by the lane
+	busy, waitersFull, reentered, waitedOut *ioerr.Error // by the handle
+}
+
+func newRefusals(laneName string) refusals {
+	by := func(origin ioerr.Origin, outcome ioerr.Outcome, err error) *ioerr.Error {
+		return &ioerr.Error{Outcome: outcome, Origin: origin, Effect: ioerr.None, Lane: laneName, Err: err}
+	}
+	return refusals{
+		shutdown:    by(ioerr.Executor, ioerr.ShutdownInProgress, ioerr.ErrShutdown),
+		queueFull:   by(ioerr.Lane, ioerr.Failed, ioerr.ErrQueueFull),
+		overloaded:  by(ioerr.Lane, ioerr.Failed, ioerr.ErrOverloaded),
+		reentry:     by(ioerr.Lane, ioerr.Failed, ioerr.ErrReentry),
+		late:        by(ioerr.Lane, ioerr.TimedOut, ioerr.ErrAcceptTimeout),
+		busy:        by(ioerr.Handle, ioerr.Failed, ioerr.ErrHandleBusy),
+		waitersFull: by(ioerr.Handle, ioerr.Failed, ioerr.ErrWaitersFull),
+		reentered:   by(ioerr.Handle, ioerr.Failed, ioerr.ErrReentry),
+		waitedOut:   by(ioerr.Handle, ioerr.TimedOut, ioerr.ErrAcceptTimeout),
+	}
+}
+
+// refuse is the error of a call that never ran. err is what the layer at origin
+// said; ctx is the caller's, needed only for the cause if that ended the call.
+func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label string, id handle.ID) error {
+	if e := c.refusals.find(err, origin); e != nil {
+		return c.count(e)
+	}
+	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: origin, Effect: ioerr.None, Label: label, Lane: c.lane.Name(), Err: err}
+	if !id.IsZero() {
+		e.Handle = id
+	}
+	switch {
+	case ctx != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		e.Outcome, e.Err = outcomeOf(ctx), context.Cause(ctx)
+	case errors.Is(err, ioerr.ErrShutdown):
+		e.Outcome = ioerr.ShutdownInProgress
+	case errors.Is(err, ioerr.ErrAcceptTimeout):
+		e.Outcome = ioerr.TimedOut
+	}
+	return c.count(e)
+}
+
+// find returns the ready-made refusal, or nil.
+func (r *refusals) find(err error, origin ioerr.Origin) *ioerr.Error {
+	if origin == ioerr.Handle {
+		switch err {
+		case ioerr.ErrHandleBusy:
+			return r.busy
+		case ioerr.ErrWaitersFull:
+			return r.waitersFull
+		case ioerr.ErrReentry:
+			return r.reentered
+		case ioerr.ErrAcceptTimeout:
+			return r.waitedOut
+		}
+	} else {
+		switch err {
+		case ioerr.ErrQueueFull:
+			return r.queueFull
+		case ioerr.ErrOverloaded:
+			return r.overloaded
+		case ioerr.ErrReentry:
+			return r.reentry
+		case ioerr.ErrAcceptTimeout:
+			return r.late
+		}
+	}
+	if err == ioerr.ErrShutdown {
+		return r.shutdown
+	}
+	return nil
+}
+
+// leaf is the error of a call that ran and failed by itself.
+func (c *core) leaf(err error, label string, id handle.ID) error {
+	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Leaf, Effect: ioerr.Done, Label: label, Lane: c.lane.Name(), Err: err}
+	if !id.IsZero() {
+		e.Handle = id
+	}
+	return c.count(e)
+}
+
+// bad is the error for an argument.
+func (c *core) bad(name string, value any, reason string) error {
+	return c.count(argument(name, value, reason))
+}
+
+// argument is bad where there is no pool yet.
+func argument(name string, value any, reason string) *ioerr.Error {
+	return invalid(&ioerr.ArgumentError{Name: name, Value: value, Reason: reason})
+}
+
+// invalid is the error for an *ioerr.ArgumentError.
+func invalid(err error) *ioerr.Error {
+	return &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.None, Err: err}
+}
+
+// counts are the pool's counters. Only calls that do not succeed pay for them.
+type counts struct {
+	outcomes         [ioerr.ShutdownInProgress + 1]atomic.Uint64
+	ran              atomic.Uint64 // of these, calls that ran
+	panicked, exited atomic.Uint64
+}
+
+func (c *core) count(e *ioerr.Error) error {
+	c.counts.outcomes[e.Outcome].Add(1)
+	if e.Effect != ioerr.None {
+		c.counts.ran.Add(1)
+	}
+	return e
+}
+
+// undone is the error of a Register whose resource was disposed of at once: the
+// pool was shutting down by the time it was open.
+func (c *core) undone(id handle.ID) error {
+	return c.count(&ioerr.Error{
+		Outcome: ioerr.ShutdownInProgress, Origin: ioerr.Executor, Effect: ioerr.Done,
+		Handle: id, Lane: c.lane.Name(), Err: ioerr.ErrShutdown,
+	})
+}
+
+// leftRunning is the error of a caller that would not wait for the end of what
+// goes on without it.
+func (c *core) leftRunning(ctx context.Context, id handle.ID, why error) error {
+	e := &ioerr.Error{
+		Outcome: outcomeOf(ctx), Origin: ioerr.Executor, Effect: ioerr.Unknown,
+		Lane: c.lane.Name(), Err: why,
+	}
+	if !id.IsZero() {
+		e.Handle = id
+	}
+	return c.count(e)
+}
+
+// outcomeOf tells a deadline from a cancellation, by what the context says and
+// not by its cause, which may be anything.
+func outcomeOf(ctx context.Context) ioerr.Outcome {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ioerr.TimedOut
+	}
+	return ioerr.Cancelled
+}

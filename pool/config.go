@@ -1,0 +1,109 @@
+package pool
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+)
+
+// Config makes a Pool. The zero Config is ready to use: a Threads lane of the
+// pool's own with default settings, and resources that need no disposal.
+type Config[R any] struct {
+	// Lane is where calls run. Nil means a new lane.Threads made from Threads,
+	// which the pool owns.
+	Lane lane.Lane
+
+	// OwnsLane says that the pool shuts Lane down at its own shutdown and that
+	// nobody else uses it. A lane that several pools share must not be owned.
+	OwnsLane bool
+
+	// Threads makes the pool's own lane when Lane is nil, and must be zero
+	// otherwise.
+	Threads lane.Config
+
+	// Dispose gives a resource back to where it came from: closes the file, frees
+	// the C object. It is called exactly once for each resource that the pool
+	// owned, on the lane, under no lock, never while a call uses the resource.
+	// Nil means that there is nothing to do.
+	Dispose func(R) error
+
+	// DisposeWithin is how long Dispose may take until the pool stops waiting for
+	// it: it is then reported as failed (ErrHookTimeout) and its slot is given to
+	// others, while it goes on running. Zero means 30 s.
+	DisposeWithin time.Duration
+
+	// Waiters is how many callers may wait for one resource, up to 2^26. Zero
+	// means 64; lane.NoWaiters means none.
+	Waiters int
+
+	// Patience is how long a caller that waits for a resource may be overtaken by
+	// callers that find it free on arrival; as lane.Config.Patience.
+	Patience time.Duration
+
+	// Unguarded switches the re-entry guard off. Calls then get their caller's
+	// context as it is, which saves an allocation for a cancellable one. The price:
+	// a nested call that waits for what its caller holds waits until its context
+	// ends, Shutdown from inside a call waits for itself, and calls do not learn
+	// when Shutdown gives up on them.
+	Unguarded bool
+}
+
+const (
+	defaultWaiters       = 64
+	defaultPatience      = time.Millisecond
+	defaultDisposeWithin = 30 * time.Second
+
+	maxWaiters = 1 << 26
+)
+
+// complete checks the Config and fills in the defaults, but for the lane. In the
+// result Waiters is the true number.
+func (c Config[R]) complete() (Config[R], error) {
+	switch {
+	case c.Waiters == 0:
+		c.Waiters = defaultWaiters
+	case c.Waiters == lane.NoWaiters:
+		c.Waiters = 0
+	case c.Waiters < 0 || c.Waiters > maxWaiters:
+		return c, badField("Waiters", c.Waiters, "must be 1 to 2^26, 0 for the default, or lane.NoWaiters")
+	}
+	if c.Patience == 0 {
+		c.Patience = defaultPatience
+	}
+	switch {
+	case c.DisposeWithin < 0:
+		return c, badField("DisposeWithin", c.DisposeWithin, "must be positive, or 0 for the default")
+	case c.DisposeWithin == 0:
+		c.DisposeWithin = defaultDisposeWithin
+	}
+	if isNil(c.Lane) {
+		if c.Lane != nil {
+			return c, badField("Lane", c.Lane, "is a nil pointer")
+		}
+		if c.OwnsLane {
+			return c, badField("OwnsLane", true, "there is no Lane to own; the pool owns the one it makes")
+		}
+		return c, nil
+	}
+	switch {
+	case !reflect.TypeOf(c.Lane).Comparable():
+		return c, badField("Lane", reflect.TypeOf(c.Lane), "is not comparable")
+	case !reflect.ValueOf(c.Threads).IsZero():
+		return c, badField("Threads", c.Threads, "must be zero when Lane is set")
+	}
+	return c, nil
+}
+
+func isNil(l lane.Lane) bool {
+	if l == nil {
+		return true
+	}
+	v := reflect.ValueOf(l)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func badField(field string, value any, reason string) error {
+	return &ioerr.ArgumentError{Name: "pool.Config." + field, Value: value, Reason: reason}
+}

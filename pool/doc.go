@@ -1,0 +1,52 @@
+// Package pool runs blocking calls, a bounded number at a time, and owns the
+// resources that they use.
+//
+//	files, err := pool.New(pool.Config[*os.File]{Dispose: (*os.File).Close})
+//	if err != nil {
+//		return err
+//	}
+//	defer files.Close()
+//
+//	// A call that needs no resource.
+//	data, err := pool.Run(ctx, files, func(context.Context) ([]byte, error) {
+//		return os.ReadFile(name)
+//	})
+//
+//	// A resource that the pool owns, and a transaction on it.
+//	id, err := files.Register(ctx, func(context.Context) (*os.File, error) {
+//		return os.Open(name)
+//	})
+//	n, err := pool.Transact(ctx, files, id, func(_ context.Context, f *os.File) (int, error) {
+//		return f.Read(buf)
+//	})
+//
+// # What a call goes through
+//
+// The pool must be open; a transaction then waits for its handle, in order; the
+// call then waits for the lane, in order; it runs, to its end; the handle and the
+// slot are given back; the result is returned. Whoever waits for a busy handle
+// holds no place in the lane. All waits are bounded in number, and end with the
+// caller's context.
+//
+// # Cancellation
+//
+// A context that ends while the call waits takes it out of the queue, and the
+// call never runs. A context that ends while the call runs does not end the call,
+// since nothing can end a blocking system call in general: the caller waits and
+// gets the real result, never "cancelled" for something that happened. A call that
+// can be interrupted does so by the context that it is given.
+//
+// # Nested calls
+//
+// A call may make calls of its own, on the same pool or others, and should pass
+// on its context. On the lane that it runs on, a nested call takes a free slot or
+// is refused with ErrReentry, because waiting could be for itself; so is a
+// transaction on a handle that its caller holds already. Other lanes work as
+// always: that is what two pools are for.
+//
+// # Goroutines and threads
+//
+// A call runs on the goroutine that made it. A pool starts goroutines only to
+// dispose of resources, and none is left when Shutdown returns without an error.
+// A call that blocks in the kernel holds one operating system thread meanwhile.
+package pool

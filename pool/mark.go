@@ -1,0 +1,158 @@
+package pool
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/lane"
+)
+
+// site is what a call holds while it runs: a slot of the pool's lane and, in a
+// transaction, the lease of a handle.
+type site struct {
+	core  *core
+	id    handle.ID // zero outside transactions
+	plain mark      // ready for callers without a context of their own
+}
+
+func (s *site) init(c *core, id handle.ID) {
+	s.core, s.id = c, id
+	s.plain = mark{Context: context.Background(), site: s}
+}
+
+// mark is the context that a call gets: the caller's values, deadline and
+// cancellation, a note of what the call holds (so that a nested call can tell
+// that it would wait for itself), and cancellation when the pool's shutdown gives
+// up on the call, with ErrShutdown as cause.
+//
+// The two cancellations are joined only when the call asks for Done, or for Err
+// after the pool gave up: most calls never do.
+type mark struct {
+	context.Context // the caller's
+	site            *site
+	joined          atomic.Pointer[joined]
+}
+
+// joined is a context that ends with the caller's or when the pool gives up.
+type joined struct {
+	context.Context
+	cancel context.CancelCauseFunc
+	stop   func() bool
+}
+
+// markKey finds the innermost mark of a context.
+type markKey struct{}
+
+func markOf(ctx context.Context) *mark {
+	m, _ := ctx.Value(markKey{}).(*mark)
+	return m
+}
+
+// Value answers for the mark itself, else as the context that is in force.
+func (m *mark) Value(key any) any {
+	if key == (markKey{}) {
+		return m
+	}
+	if c := m.inForce(); c != nil {
+		return c.Value(key)
+	}
+	if v := m.Context.Value(key); v != nil || m.Context.Done() != nil {
+		return v
+	}
+	return m.site.core.giveUp.Value(key)
+}
+
+// Done implements context.Context.
+func (m *mark) Done() <-chan struct{} {
+	if m.Context.Done() == nil {
+		return m.site.core.giveUp.Done()
+	}
+	return m.join().Done()
+}
+
+// Err implements context.Context.
+func (m *mark) Err() error {
+	if m.Context.Done() == nil {
+		return m.site.core.giveUp.Err()
+	}
+	if c := m.inForce(); c != nil {
+		return c.Err()
+	}
+	return m.Context.Err()
+}
+
+// inForce is the joined context if there has to be one by now.
+func (m *mark) inForce() *joined {
+	if c := m.joined.Load(); c != nil {
+		return c
+	}
+	if m.site.core.giveUp.Err() != nil && m.Context.Done() != nil {
+		return m.join()
+	}
+	return nil
+}
+
+// join makes the joined context, once.
+func (m *mark) join() *joined {
+	if c := m.joined.Load(); c != nil {
+		return c
+	}
+	giveUp := m.site.core.giveUp
+	ctx, cancel := context.WithCancelCause(m.Context)
+	c := &joined{Context: ctx, cancel: cancel}
+	c.stop = context.AfterFunc(giveUp, func() { cancel(context.Cause(giveUp)) })
+	if giveUp.Err() != nil {
+		cancel(context.Cause(giveUp)) // AfterFunc would do it, but in its own time
+	}
+	if !m.joined.CompareAndSwap(nil, c) {
+		c.end()
+		c = m.joined.Load()
+	}
+	return c
+}
+
+func (c *joined) end() {
+	c.stop()
+	c.cancel(context.Canceled)
+}
+
+// end releases what Done may have made. The call's context is over with the call.
+func (m *mark) end() {
+	if c := m.joined.Load(); c != nil {
+		c.end()
+	}
+}
+
+// outer is the mark of the call around this one, or nil.
+func (m *mark) outer() *mark { return markOf(m.Context) }
+
+// holdsLane reports whether the caller is inside a call of the lane.
+func (m *mark) holdsLane(l lane.Lane) bool {
+	for ; m != nil; m = m.outer() {
+		if m.site.core.lane == l {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsHandle reports whether the caller is inside a transaction on id.
+func (m *mark) holdsHandle(id handle.ID) bool {
+	for ; m != nil; m = m.outer() {
+		if m.site.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsPool reports whether the caller is inside a call of the pool.
+func (m *mark) holdsPool(c *core) bool {
+	for ; m != nil; m = m.outer() {
+		if m.site.core == c {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,66 @@
+package pool
+
+import (
+	"context"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/lane"
+)
+
+// Pool runs blocking calls on a lane and owns resources of type R that they use.
+// Use [New]; the zero Pool refuses everything. All methods may be called from any
+// goroutine. A Pool must be closed with Shutdown or Close.
+type Pool[R any] struct {
+	core
+
+	reg  *registry.Registry[resource[R]]
+	bin  bin[R]        // resources on their way out
+	turn chan struct{} // capacity one; held by the Shutdown that is at work
+}
+
+// resource is what the registry keeps: the user's resource and, so that calls
+// need not make one, the site of its transactions. Both are for the holder of the
+// lease alone.
+type resource[R any] struct {
+	value R
+	site  *site
+}
+
+// New makes a pool. Its error is an *ioerr.Error with an *ioerr.ArgumentError
+// that names the field.
+func New[R any](config Config[R]) (*Pool[R], error) {
+	c, err := config.complete()
+	if err == nil && c.Lane == nil {
+		c.OwnsLane = true
+		c.Lane, err = lane.NewThreads(c.Threads)
+	}
+	if err != nil {
+		return nil, invalid(err)
+	}
+	p := &Pool[R]{
+		reg:  registry.New[resource[R]](c.Waiters, c.Patience),
+		turn: make(chan struct{}, 1),
+	}
+	p.lane, p.owned, p.unguarded = c.Lane, c.OwnsLane, c.Unguarded
+	p.owner = p.reg.Scope()
+	p.gated, _ = c.Lane.(lane.Gated)
+	if !p.owned || p.gated == nil {
+		p.gate = lanegate.New(lanegate.Config{Slots: lanegate.MaxSlots, Tickets: new(lanegate.Tickets)})
+	}
+	p.refusals = newRefusals(c.Lane.Name())
+	p.here.init(&p.core, handle.ID{})
+	p.giveUp, p.cancel = context.WithCancelCause(context.Background())
+	p.bin.core, p.bin.reg, p.bin.hook, p.bin.within = &p.core, p.reg, c.Dispose, c.DisposeWithin
+	p.state.Store(stateOpen)
+	return p, nil
+}
+
+// own returns the core, also of a nil pool.
+func (p *Pool[R]) own() *core {
+	if p == nil {
+		return nil
+	}
+	return &p.core
+}

@@ -1,0 +1,130 @@
+package pool
+
+import (
+	"context"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// Register opens a resource on the lane and takes ownership of it. The ID is
+// valid from the return on. If the pool begins to shut down while open runs, the
+// resource that open returns is disposed of and the error is ErrShutdown with
+// Effect Done. Otherwise errors are as for [Run].
+func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, error), opts ...Option) (handle.ID, error) {
+	c := p.own()
+	if _, err := c.check(ctx, open == nil); err != nil {
+		return handle.ID{}, err
+	}
+	lease, err := p.reg.Reserve()
+	if err != nil {
+		return handle.ID{}, c.refuse(ctx, err, ioerr.Executor, "", handle.ID{})
+	}
+	opened := false
+	defer func() { // also when open ends its goroutine
+		if !opened {
+			p.reg.Abort(lease)
+		}
+	}()
+	r, err := Run(ctx, p, open, opts...)
+	if err != nil {
+		return handle.ID{}, err
+	}
+	opened = true
+	lease.Resource.value = r
+	if lease.Commit() {
+		p.bin.discard(lease.Entry)
+		return handle.ID{}, c.undone(lease.ID)
+	}
+	return lease.ID, nil
+}
+
+// Adopt takes ownership of a resource that is open already. On an error, which is
+// ErrShutdown, it stays the caller's.
+func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
+	c := p.own()
+	if _, err := c.check(context.Background(), false); err != nil {
+		return handle.ID{}, err
+	}
+	e, err := p.reg.Insert(resource[R]{value: r})
+	if err != nil {
+		return handle.ID{}, c.refuse(nil, err, ioerr.Executor, "", handle.ID{})
+	}
+	return e.ID, nil
+}
+
+// Replace exchanges the resource behind id for the one that open returns, under
+// the same ID: for a broken connection or a file to be opened anew. open runs like
+// the function of Transact, with the old resource, which it must leave open: the
+// pool disposes of it once open has succeeded. If open fails the old one stays. If
+// the handle was destroyed meanwhile, both are disposed of.
+func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx context.Context, old R) (R, error), opts ...Option) error {
+	if open == nil {
+		_, err := p.own().check(ctx, true)
+		return err
+	}
+	return p.With(ctx, id, func(ctx context.Context, old R) error {
+		fresh, err := open(ctx, old)
+		if err != nil {
+			return err
+		}
+		e, err := p.reg.Held(id)
+		if err != nil { // destroyed while open ran
+			p.bin.add(waste[R]{value: fresh, id: id})
+			return err
+		}
+		e.Resource.value = fresh // under the lease that With holds
+		p.bin.add(waste[R]{value: old, id: id})
+		return nil
+	}, opts...)
+}
+
+// Destroy retires the resource: from now on id names nothing, and callers that
+// wait for it get ErrHandleNotFound. A call that is using it finishes undisturbed;
+// then, or at once if there is none, the resource is disposed of on the lane.
+//
+// Destroy waits for that and returns what went wrong (an *ioerr.HookError). ctx
+// bounds the waiting only: after its end the error has Effect Unknown, and the
+// disposal takes place all the same. From inside a call that uses the resource,
+// Destroy does not wait. It is idempotent: an ID of this pool that names nothing
+// is no error, also after a shutdown; ErrScopeMismatch is for those of others.
+func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
+	c := p.own()
+	if c == nil || c.state.Load() == stateNone {
+		return argument("p", "pool.Pool", "was not made by pool.New")
+	}
+	if ctx == nil {
+		return c.bad("ctx", nil, "must not be nil")
+	}
+	if err := p.reg.Check(id); err != nil {
+		return c.refuse(ctx, err, ioerr.Handle, "", id)
+	}
+	e, orphan := p.reg.Retire(id)
+	if e == nil {
+		return nil
+	}
+	if orphan {
+		p.bin.discard(e)
+	}
+	if m := markOf(ctx); m != nil && m.holdsHandle(id) {
+		return nil
+	}
+	select {
+	case <-e.Gone():
+		if err := e.Err(); err != nil {
+			return c.leaf(err, "", id)
+		}
+		return nil
+	case <-ctx.Done():
+		return c.leftRunning(ctx, id, context.Cause(ctx))
+	}
+}
+
+// Has reports whether id names a resource that calls can use.
+func (p *Pool[R]) Has(id handle.ID) bool {
+	return p != nil && p.state.Load() != stateNone && p.reg.Has(id)
+}
+
+// IDFromUint64 gives back the ID whose [handle.ID.Uint64] is u, for tables that
+// hold only 64 bits. It does not look the ID up.
+func (p *Pool[R]) IDFromUint64(u uint64) handle.ID { return handle.FromUint64(p.owner, u) }

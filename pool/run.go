@@ -1,0 +1,173 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+)
+
+// Run runs fn once on the pool's lane and returns its result. ctx bounds the wait
+// for admission; once fn runs, Run waits for its end and returns what really
+// happened, also when ctx ends meanwhile.
+//
+// fn gets a context with the values, deadline and cancellation of ctx, which is
+// also cancelled (cause ErrShutdown) when Shutdown gives up on the call. Pass it
+// on to nested calls: it is how a call that would wait for itself is told apart.
+// It is valid until fn returns.
+//
+// The error is always an *ioerr.Error. If fn returned an error or panicked, that
+// is Err, with Origin Leaf and Effect Done. Otherwise fn never ran: ErrQueueFull,
+// ErrOverloaded, ErrAcceptTimeout, ErrReentry, ErrShutdown, the context's cause,
+// or an *ioerr.ArgumentError. If fn ends its goroutine (runtime.Goexit, or
+// FailNow in a test), everything is given back and the goroutine ends.
+func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T, error), opts ...Option) (v T, err error) {
+	c := p.own()
+	outer, err := c.check(ctx, fn == nil)
+	if err != nil {
+		return v, err
+	}
+	lc := callOf(opts)
+	var s stay
+	if err := c.enter(ctx, &s, &c.here, outer, &lc); err != nil {
+		return v, err
+	}
+	defer func() {
+		if !s.ended {
+			err = s.unwound(recover())
+		}
+		s.leave()
+	}()
+	v, err = fn(s.ctx)
+	s.ended = true
+	return v, s.failed(err)
+}
+
+// Do is Run for a call that has no result but an error.
+func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
+	if fn == nil {
+		_, err := p.own().check(ctx, true)
+		return err
+	}
+	_, err := Run(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }, opts...)
+	return err
+}
+
+// Transact is Run with the resource that id names, which fn has to itself until
+// it returns; fn must not keep it. Callers of one resource are served in order.
+// They wait for the resource first and for the lane after that, so a caller that
+// waits for a busy resource takes up no place in the lane.
+//
+// A panic in fn leaves the resource in the pool; whether it is still fit for use
+// is for the caller to judge, who may Destroy or Replace it.
+//
+// Beside the errors of Run there are ErrHandleNotFound, ErrScopeMismatch,
+// ErrWaitersFull, ErrHandleBusy (with FailFast), and ErrReentry for a call from
+// inside a transaction on the same handle.
+func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(context.Context, R) (T, error), opts ...Option) (v T, err error) {
+	c := p.own()
+	outer, err := c.check(ctx, fn == nil)
+	if err != nil {
+		return v, err
+	}
+	lc := callOf(opts)
+	lease, err := p.borrow(ctx, id, outer, &lc)
+	if err != nil {
+		return v, err
+	}
+	var s stay
+	if err := c.enter(ctx, &s, p.siteOf(lease), outer, &lc); err != nil {
+		p.giveBack(lease)
+		return v, err
+	}
+	defer func() {
+		if !s.ended {
+			err = s.unwound(recover())
+		}
+		p.giveBack(lease)
+		s.leave()
+	}()
+	v, err = fn(s.ctx, lease.Resource.value)
+	s.ended = true
+	return v, s.failed(err)
+}
+
+// With is Transact for a call that has no result but an error.
+func (p *Pool[R]) With(ctx context.Context, id handle.ID, fn func(context.Context, R) error, opts ...Option) error {
+	if fn == nil {
+		_, err := p.own().check(ctx, true)
+		return err
+	}
+	_, err := Transact(ctx, p, id, func(ctx context.Context, r R) (struct{}, error) { return struct{}{}, fn(ctx, r) }, opts...)
+	return err
+}
+
+// Scoped opens something, uses it and disposes of it, in one call of the lane:
+// for a resource that is needed once. It takes one slot, once. If open failed,
+// its error is all there is. Once open has succeeded, dispose runs, also when use
+// panics or ends its goroutine; the errors of use and of dispose (the latter as an
+// *ioerr.HookError) are both kept. If the call was refused nothing was opened.
+//
+// S need not be the pool's type of resource. dispose may be nil.
+func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Context) (S, error), use func(context.Context, S) (T, error), dispose func(S) error, opts ...Option) (T, error) {
+	if open == nil || use == nil {
+		var none T
+		_, err := p.own().check(ctx, true)
+		return none, err
+	}
+	return Run(ctx, p, func(ctx context.Context) (v T, err error) {
+		s, err := open(ctx)
+		if err != nil {
+			return v, err
+		}
+		if dispose != nil {
+			defer func() {
+				if r := recover(); r != nil {
+					p.counts.panicked.Add(1)
+					err = &ioerr.PanicError{Value: r, Stack: debug.Stack()}
+				}
+				callHook("dispose", nil, func() error { return dispose(s) }, func(derr error) {
+					err = errors.Join(err, derr)
+				})
+			}()
+		}
+		return use(ctx, s)
+	}, opts...)
+}
+
+// borrow acquires the lease of a handle.
+func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, outer *mark, lc *lane.Call) (registry.Lease[resource[R]], error) {
+	if outer != nil && outer.holdsHandle(id) {
+		return registry.Lease[resource[R]]{}, p.refuse(ctx, ioerr.ErrReentry, ioerr.Handle, lc.Label, id)
+	}
+	lc.Handle = id.Uint64()
+	lease, err := p.reg.Acquire(ctx, id, lanegate.Request{
+		FailFast: lc.Policy == lane.FailFast,
+		Expire:   lc.Accept,
+	})
+	if err != nil {
+		return lease, p.refuse(ctx, err, ioerr.Handle, lc.Label, id)
+	}
+	return lease, nil
+}
+
+// siteOf returns the site of the transactions on a leased resource.
+func (p *Pool[R]) siteOf(l registry.Lease[resource[R]]) *site {
+	if l.Resource.site == nil {
+		l.Resource.site = new(site)
+		l.Resource.site.init(&p.core, l.ID)
+	}
+	return l.Resource.site
+}
+
+// giveBack ends a lease; a resource retired meanwhile goes into the bin.
+func (p *Pool[R]) giveBack(l registry.Lease[resource[R]]) {
+	if l.Release() {
+		p.bin.discard(l.Entry)
+	}
+}

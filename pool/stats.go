@@ -1,0 +1,80 @@
+package pool
+
+import (
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+)
+
+// State is the lifecycle of a pool. It only moves forward.
+type State uint8
+
+// The states.
+const (
+	Open     State = State(stateOpen)     // takes calls
+	Draining State = State(stateDraining) // Shutdown was called and is not finished
+	Closed   State = State(stateClosed)   // nothing is left
+)
+
+// String returns the state in lower case.
+func (s State) String() string {
+	switch s {
+	case Open:
+		return "open"
+	case Draining:
+		return "draining"
+	case Closed:
+		return "closed"
+	}
+	return "not made by New"
+}
+
+// Stats is one snapshot of a pool. The counters of failures are those of this
+// pool; Lane is everybody's who uses the lane.
+type Stats struct {
+	State   State
+	Handles int // resources in use, idle or being opened
+	Retired int // resources that are not in use any more and not yet disposed of
+
+	Disposed      uint64 // resources disposed of, well or badly
+	DisposeFailed uint64 // of these, badly
+	HooksHanging  int    // Dispose hooks that were given up on and still run
+
+	Failed   uint64 // calls that did not succeed, by outcome
+	Canceled uint64
+	TimedOut uint64
+	Shutdown uint64
+	Ran      uint64 // calls that did not succeed although they ran; they are among Failed and Shutdown
+	Panicked uint64 // of these, by a panic
+	Exited   uint64 // of these, by runtime.Goexit
+
+	Running []Call // calls with a label, the oldest first
+	Lane    lane.Stats
+}
+
+// Stats returns a snapshot. It works whatever state the pool is in, and waits for
+// no call.
+func (p *Pool[R]) Stats() Stats {
+	if p == nil || p.state.Load() == stateNone {
+		return Stats{}
+	}
+	c := &p.counts
+	reg := p.reg.Stats()
+	s := Stats{
+		State:    State(p.state.Load()),
+		Handles:  reg.Live,
+		Retired:  reg.Retiring,
+		Failed:   c.outcomes[ioerr.Failed].Load(),
+		Canceled: c.outcomes[ioerr.Cancelled].Load(),
+		TimedOut: c.outcomes[ioerr.TimedOut].Load(),
+		Shutdown: c.outcomes[ioerr.ShutdownInProgress].Load(),
+		Ran:      c.ran.Load(),
+		Panicked: c.panicked.Load(),
+		Exited:   c.exited.Load(),
+		Running:  p.calls.list(),
+		Lane:     p.lane.Stats(),
+	}
+	p.bin.mu.Lock()
+	defer p.bin.mu.Unlock()
+	s.Disposed, s.DisposeFailed, s.HooksHanging = p.bin.disposed, p.bin.failed, p.bin.hung
+	return s
+}
