@@ -85,7 +85,7 @@ func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx conte
 //
 // Destroy waits for that and returns what went wrong (an *ioerr.HookError). ctx
 // bounds the waiting only: after its end the error has Effect Unknown, and the
-// disposal takes place all the same. From inside a call that uses the resource,
+// disposal takes place all the same. From inside a call that uses the resource
 // Destroy does not wait. It is idempotent: an ID of this pool that names nothing
 // is no error, also after a shutdown; ErrScopeMismatch is for those of others.
 func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
@@ -106,7 +106,7 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 	if orphan {
 		p.bin.discard(e)
 	}
-	if m := markOf(ctx); m != nil && m.holdsHandle(id) {
+	if !orphan && c.usedByCaller(ctx, id) {
 		return nil
 	}
 	select {

@@ -2,8 +2,6 @@ package pool
 
 import (
 	"context"
-	"runtime"
-	"strings"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/ioerr"
@@ -42,8 +40,12 @@ func (p *Pool[R]) Shutdown(ctx context.Context) error {
 	p.refuseNewcomers()
 	select {
 	case p.turn <- struct{}{}:
-	case <-ctx.Done():
-		return p.unfinished(ctx)
+	default:
+		select {
+		case p.turn <- struct{}{}:
+		case <-ctx.Done():
+			return p.unfinished(ctx)
+		}
 	}
 	defer func() { <-p.turn }()
 	if !p.wind(ctx) {
@@ -93,42 +95,3 @@ func (p *Pool[R]) wind(ctx context.Context) bool {
 	// Phase 4.
 	return !p.owned || p.lane.Shutdown(ctx) == nil
 }
-
-// inside reports whether the caller is, or seems to be, inside a call of the
-// pool. The context tells for sure. A caller that did not pass its context on is
-// found by its stack, which does not tell the pool: it is taken to be inside if
-// the pool has calls running at all.
-func (c *core) inside(ctx context.Context) bool {
-	if c.unguarded {
-		return false
-	}
-	if m := markOf(ctx); m != nil {
-		return m.holdsPool(c)
-	}
-	return c.state.Load() != stateClosed && c.running() > 0 && onStack()
-}
-
-// running is the number of calls inside, as far as the pool can tell. Calls with a
-// handle on a lane that is not the pool's own are counted with the lane's.
-func (c *core) running() int { return c.lane.Stats().Running }
-
-// onStack reports whether a call of some pool is on the goroutine's stack.
-func onStack() bool {
-	pc := make([]uintptr, 64)
-	for skip := 2; ; skip += len(pc) {
-		n := runtime.Callers(skip, pc)
-		frames := runtime.CallersFrames(pc[:n])
-		for more := n > 0; more; {
-			var f runtime.Frame
-			f, more = frames.Next()
-			if name, _, _ := strings.Cut(f.Function, "["); name == pkg+"Run" || name == pkg+"Transact" {
-				return true
-			}
-		}
-		if n < len(pc) {
-			return false
-		}
-	}
-}
-
-const pkg = "github.com/iolane/iolane/pool."

@@ -39,13 +39,13 @@ type Stats struct {
 	DisposeFailed uint64 // of these, badly
 	HooksHanging  int    // Dispose hooks that were given up on and still run
 
-	Failed   uint64 // calls that did not succeed, by outcome
-	Canceled uint64
-	TimedOut uint64
-	Shutdown uint64
-	Ran      uint64 // calls that did not succeed although they ran; they are among Failed and Shutdown
-	Panicked uint64 // of these, by a panic
-	Exited   uint64 // of these, by runtime.Goexit
+	Failed    uint64 // calls that did not succeed, by outcome
+	Cancelled uint64
+	TimedOut  uint64
+	Shutdown  uint64
+	Ran       uint64 // calls that did not succeed although they ran; they are among Failed and Shutdown
+	Panicked  uint64 // of these, by a panic
+	Exited    uint64 // of these, by runtime.Goexit
 
 	Running []Call // calls with a label, the oldest first
 	Lane    lane.Stats
@@ -60,18 +60,18 @@ func (p *Pool[R]) Stats() Stats {
 	c := &p.counts
 	reg := p.reg.Stats()
 	s := Stats{
-		State:    State(p.state.Load()),
-		Handles:  reg.Live,
-		Retired:  reg.Retiring,
-		Failed:   c.outcomes[ioerr.Failed].Load(),
-		Canceled: c.outcomes[ioerr.Cancelled].Load(),
-		TimedOut: c.outcomes[ioerr.TimedOut].Load(),
-		Shutdown: c.outcomes[ioerr.ShutdownInProgress].Load(),
-		Ran:      c.ran.Load(),
-		Panicked: c.panicked.Load(),
-		Exited:   c.exited.Load(),
-		Running:  p.calls.list(),
-		Lane:     p.lane.Stats(),
+		State:     State(p.state.Load()),
+		Handles:   reg.Live,
+		Retired:   reg.Retiring,
+		Failed:    c.outcomes[ioerr.Failed].Load(),
+		Cancelled: c.outcomes[ioerr.Cancelled].Load(),
+		TimedOut:  c.outcomes[ioerr.TimedOut].Load(),
+		Shutdown:  c.outcomes[ioerr.ShutdownInProgress].Load(),
+		Ran:       c.ran.Load(),
+		Panicked:  c.panicked.Load(),
+		Exited:    c.exited.Load(),
+		Running:   p.calls.list(),
+		Lane:      p.lane.Stats(),
 	}
 	p.bin.mu.Lock()
 	defer p.bin.mu.Unlock()

@@ -1,0 +1,56 @@
+package pool
+
+import (
+	"context"
+	"runtime"
+	"strings"
+
+	"github.com/iolane/iolane/handle"
+)
+
+// inside reports whether the caller is, or seems to be, inside a call of the
+// pool. The context tells for sure. A caller that did not pass its context on is
+// found by its stack, which does not tell the pool: it is taken to be inside if
+// the pool has calls running at all.
+func (c *core) inside(ctx context.Context) bool {
+	if c.unguarded {
+		return false
+	}
+	if m := markOf(ctx); m != nil {
+		return m.holdsPool(c)
+	}
+	return c.state.Load() != stateClosed && c.running() > 0 && onStack()
+}
+
+// usedByCaller is inside for a transaction on one handle that is in use.
+func (c *core) usedByCaller(ctx context.Context, id handle.ID) bool {
+	if m := markOf(ctx); m != nil {
+		return m.holdsHandle(id)
+	}
+	return !c.unguarded && onStack()
+}
+
+// running is the number of calls inside, as far as the pool can tell. Calls with a
+// handle on a lane that is not the pool's own are counted with the lane's.
+func (c *core) running() int { return c.lane.Stats().Running }
+
+// onStack reports whether a call of some pool is on the goroutine's stack.
+func onStack() bool {
+	pc := make([]uintptr, 64)
+	for skip := 2; ; skip += len(pc) {
+		n := runtime.Callers(skip, pc)
+		frames := runtime.CallersFrames(pc[:n])
+		for more := n > 0; more; {
+			var f runtime.Frame
+			f, more = frames.Next()
+			if name, _, _ := strings.Cut(f.Function, "["); name == pkg+"Run" || name == pkg+"Transact" {
+				return true
+			}
+		}
+		if n < len(pc) {
+			return false
+		}
+	}
+}
+
+const pkg = "github.com/iolane/iolane/pool."
