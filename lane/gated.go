@@ -50,6 +50,16 @@ func (g *gated) Enter(ctx context.Context, c Call) (Slot, error) {
 	return g.enter(ctx, gate, &c)
 }
 
+// Try implements [Gated].
+func (g *gated) Try() (Slot, bool) {
+	gate := g.gates[0]
+	if n := uint64(len(g.gates)); n > 1 {
+		gate = g.gates[g.next.Add(1)%n]
+	}
+	at, ok := gate.Try()
+	return Slot{at: at}, ok
+}
+
 // pick chooses the gate: by key, by handle, or in turn.
 func (g *gated) pick(c *Call) *lanegate.Gate {
 	n := uint64(len(g.gates))
@@ -103,7 +113,7 @@ func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, 
 	var s Slot
 	if c.Key != "" {
 		var v lanegate.Verdict
-		if s.key, s.keyShard, v = g.keys.acquire(ctx, c.Key, r); v != lanegate.Granted {
+		if s.key, s.Token, v = g.keys.acquire(ctx, c.Key, r); v != lanegate.Granted {
 			return Slot{}, refusal(ctx, v)
 		}
 	}

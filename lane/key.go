@@ -29,24 +29,24 @@ type keyGate struct {
 }
 
 // acquire counts the call against its key. Without a limit there is nothing to
-// count, and the gate is nil.
-func (t *keyTable) acquire(ctx context.Context, key string, r lanegate.Request) (*keyGate, lanegate.Slot, lanegate.Verdict) {
+// count, and the gate is nil. shard is where the call counts in the gate.
+func (t *keyTable) acquire(ctx context.Context, key string, r lanegate.Request) (k *keyGate, shard uint64, v lanegate.Verdict) {
 	k, ok := t.refer(key)
 	if !ok {
-		return nil, lanegate.Slot{}, lanegate.Granted
+		return nil, 0, lanegate.Granted
 	}
 	s, v := k.Acquire(ctx, r)
 	if v != lanegate.Granted {
 		t.drop(k)
-		return nil, lanegate.Slot{}, v
+		return nil, 0, v
 	}
-	return k, s, v
+	return k, uint64(s.Shard()), v
 }
 
 // release gives back what acquire took.
 func (t *keyTable) release(s *Slot) {
 	if s.key != nil {
-		s.keyShard.Release()
+		s.key.Slot(uint32(s.Token)).Release()
 		t.drop(s.key)
 	}
 }

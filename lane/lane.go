@@ -45,6 +45,10 @@ type Lane interface {
 type Gated interface {
 	Lane
 
+	// Try is Enter for a plain call, without its last resort: it never waits, and
+	// false means only that Enter has to look.
+	Try() (Slot, bool)
+
 	// Seal refuses newcomers and callers that are not yet accepted with
 	// ErrShutdown, from its return on, except for calls with Must.
 	Seal()
@@ -73,12 +77,12 @@ type Call struct {
 
 // Slot is the right to run one call, from Enter to Leave.
 type Slot struct {
-	// Token is free for lanes of other packages to know their slot by.
+	// Token is free for a lane to know its slot by. The lanes here keep the shard
+	// of the key's gate in it.
 	Token uint64
 
-	at       lanegate.Slot
-	key      *keyGate // nil: the call counts against no key
-	keyShard lanegate.Slot
+	at  lanegate.Slot
+	key *keyGate // nil: the call counts against no key
 }
 
 // Policy says whether a call waits when the queue is full.

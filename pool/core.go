@@ -51,71 +51,77 @@ const (
 // stay is what one call occupies, from enter to leave. It lives on the caller's
 // stack.
 type stay struct {
-	core   *core
+	core  *core
+	outer *mark  // the call around this one
+	plain bool   // the caller's context is context.Background()
+	ended bool   // the call returned
+	at    *site  // what it holds
+	label string // its name
+
 	ctx    context.Context // what the call gets
 	mark   *mark           // to be ended; nil if ctx was ready-made
 	slot   lane.Slot
 	inside lanegate.Slot // of core.gate
 	call   *call         // listed because it has a label; or nil
-	label  string
-	id     handle.ID
-	ended  bool // the call returned
 }
 
-// check refuses what needs no lane to refuse. It returns the caller's mark, for
-// nested calls. The order is the promise: lifecycle, then the context.
-func (c *core) check(ctx context.Context, fnNil bool) (*mark, error) {
+// check refuses what needs no lane to refuse. The order is the promise: lifecycle,
+// then the context.
+func (s *stay) check(ctx context.Context, c *core, fnNil bool) error {
 	if c == nil || c.state.Load() == stateNone {
-		return nil, argument("p", "pool.Pool", "was not made by pool.New")
+		return argument("p", "pool.Pool", "was not made by pool.New")
 	}
-	if c.state.Load() != stateOpen {
-		return nil, c.refuse(nil, ioerr.ErrShutdown, ioerr.Executor, "", handle.ID{})
+	s.core = c
+	switch {
+	case c.state.Load() != stateOpen:
+		return c.refuse(nil, ioerr.ErrShutdown, ioerr.Executor, "", handle.ID{})
+	case ctx == nil:
+		return c.bad("ctx", nil, "must not be nil")
+	case fnNil:
+		return c.bad("fn", nil, "must not be nil")
+	case ctx == context.Background():
+		s.plain = true
+	case ctx.Err() != nil:
+		return c.refuse(ctx, ctx.Err(), ioerr.Executor, "", handle.ID{})
+	case !c.unguarded:
+		s.outer = markOf(ctx)
 	}
-	if ctx == nil {
-		return nil, c.bad("ctx", nil, "must not be nil")
-	}
-	if fnNil {
-		return nil, c.bad("fn", nil, "must not be nil")
-	}
-	if ctx == context.Background() {
-		return nil, nil
-	}
-	if ctx.Err() != nil {
-		return nil, c.refuse(ctx, ctx.Err(), ioerr.Executor, "", handle.ID{})
-	}
-	if c.unguarded {
-		return nil, nil
-	}
-	return markOf(ctx), nil
+	return nil
 }
 
 // enter gets the call into the lane. On success leave must follow. at is what the
 // call holds; with a handle its lease is held already.
-func (c *core) enter(ctx context.Context, s *stay, at *site, outer *mark, lc *lane.Call) error {
-	if c.gate != nil && at == &c.here {
-		if !c.goInside(s) {
-			return c.refuse(nil, ioerr.ErrShutdown, ioerr.Executor, "", handle.ID{})
+func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
+	c := s.core
+	s.at = at
+	if c.gate != nil && at == &c.here && !c.goInside(s) {
+		return c.refuse(nil, ioerr.ErrShutdown, ioerr.Executor, "", handle.ID{})
+	}
+	ok := false
+	if c.gated != nil && len(opts) == 0 {
+		s.slot, ok = c.gated.Try()
+	}
+	if !ok {
+		lc := callOf(opts)
+		lc.Owner, lc.Handle = c.owner, at.id.Uint64()
+		lc.NoWait = s.outer != nil && s.outer.holdsLane(c.lane)
+		var err error
+		if s.slot, err = c.lane.Enter(ctx, lc); err != nil {
+			c.goOutside(s)
+			return c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
+		}
+		if s.label = lc.Label; s.label != "" {
+			s.call = c.calls.add(s.label, at.id)
 		}
 	}
-	lc.Owner = c.owner
-	lc.NoWait = outer != nil && outer.holdsLane(c.lane)
-	slot, err := c.lane.Enter(ctx, *lc)
-	if err != nil {
-		c.goOutside(s)
-		return c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
-	}
-	s.core, s.slot, s.label, s.id = c, slot, lc.Label, at.id
 	switch {
 	case c.unguarded:
 		s.ctx = ctx
-	case ctx == context.Background():
+	case s.plain:
 		s.ctx = &at.plain
 	default:
 		s.mark = &mark{Context: ctx, site: at}
 		s.ctx = s.mark
-	}
-	if lc.Label != "" {
-		s.call = c.calls.add(lc.Label, at.id)
 	}
 	return nil
 }
@@ -153,7 +159,7 @@ func (s *stay) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return s.core.leaf(err, s.label, s.id)
+	return s.core.leaf(err, s.label, s.at.id)
 }
 
 // unwound is the error of a call that did not return: recovered is what recover
@@ -162,8 +168,8 @@ func (s *stay) failed(err error) error {
 func (s *stay) unwound(recovered any) error {
 	if recovered == nil {
 		s.core.counts.exited.Add(1)
-		return s.core.leaf(ioerr.ErrGoexit, s.label, s.id)
+		return s.core.leaf(ioerr.ErrGoexit, s.label, s.at.id)
 	}
 	s.core.counts.panicked.Add(1)
-	return s.core.leaf(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, s.label, s.id)
+	return s.core.leaf(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, s.label, s.at.id)
 }

@@ -12,13 +12,12 @@ import (
 // resource that open returns is disposed of and the error is ErrShutdown with
 // Effect Done. Otherwise errors are as for [Run].
 func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, error), opts ...Option) (handle.ID, error) {
-	c := p.own()
-	if _, err := c.check(ctx, open == nil); err != nil {
+	if err := new(stay).check(ctx, p.own(), open == nil); err != nil {
 		return handle.ID{}, err
 	}
 	lease, err := p.reg.Reserve()
 	if err != nil {
-		return handle.ID{}, c.refuse(ctx, err, ioerr.Executor, "", handle.ID{})
+		return handle.ID{}, p.refuse(ctx, err, ioerr.Executor, "", handle.ID{})
 	}
 	opened := false
 	defer func() { // also when open ends its goroutine
@@ -34,7 +33,7 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 	lease.Resource.value = r
 	if lease.Commit() {
 		p.bin.discard(lease.Entry)
-		return handle.ID{}, c.undone(lease.ID)
+		return handle.ID{}, p.undone(lease.ID)
 	}
 	return lease.ID, nil
 }
@@ -42,13 +41,12 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 // Adopt takes ownership of a resource that is open already. On an error, which is
 // ErrShutdown, it stays the caller's.
 func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
-	c := p.own()
-	if _, err := c.check(context.Background(), false); err != nil {
+	if err := new(stay).check(context.Background(), p.own(), false); err != nil {
 		return handle.ID{}, err
 	}
 	e, err := p.reg.Insert(resource[R]{value: r})
 	if err != nil {
-		return handle.ID{}, c.refuse(nil, err, ioerr.Executor, "", handle.ID{})
+		return handle.ID{}, p.refuse(nil, err, ioerr.Executor, "", handle.ID{})
 	}
 	return e.ID, nil
 }
@@ -60,8 +58,7 @@ func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
 // the handle was destroyed meanwhile, both are disposed of.
 func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx context.Context, old R) (R, error), opts ...Option) error {
 	if open == nil {
-		_, err := p.own().check(ctx, true)
-		return err
+		return new(stay).check(ctx, p.own(), true)
 	}
 	return p.With(ctx, id, func(ctx context.Context, old R) error {
 		fresh, err := open(ctx, old)

@@ -27,14 +27,11 @@ import (
 // or an *ioerr.ArgumentError. If fn ends its goroutine (runtime.Goexit, or
 // FailNow in a test), everything is given back and the goroutine ends.
 func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T, error), opts ...Option) (v T, err error) {
-	c := p.own()
-	outer, err := c.check(ctx, fn == nil)
-	if err != nil {
+	var s stay
+	if err := s.check(ctx, p.own(), fn == nil); err != nil {
 		return v, err
 	}
-	lc := callOf(opts)
-	var s stay
-	if err := c.enter(ctx, &s, &c.here, outer, &lc); err != nil {
+	if err := s.enter(ctx, &p.here, opts); err != nil {
 		return v, err
 	}
 	defer func() {
@@ -51,8 +48,7 @@ func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T,
 // Do is Run for a call that has no result but an error.
 func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
 	if fn == nil {
-		_, err := p.own().check(ctx, true)
-		return err
+		return new(stay).check(ctx, p.own(), true)
 	}
 	_, err := Run(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }, opts...)
 	return err
@@ -70,18 +66,17 @@ func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts .
 // ErrWaitersFull, ErrHandleBusy (with FailFast), and ErrReentry for a call from
 // inside a transaction on the same handle.
 func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(context.Context, R) (T, error), opts ...Option) (v T, err error) {
-	c := p.own()
-	outer, err := c.check(ctx, fn == nil)
-	if err != nil {
-		return v, err
-	}
-	lc := callOf(opts)
-	lease, err := p.borrow(ctx, id, outer, &lc)
-	if err != nil {
-		return v, err
-	}
 	var s stay
-	if err := c.enter(ctx, &s, p.siteOf(lease), outer, &lc); err != nil {
+	if err := s.check(ctx, p.own(), fn == nil); err != nil {
+		return v, err
+	}
+	lease, ok := p.reg.Try(id)
+	if !ok {
+		if lease, err = p.borrow(ctx, id, &s, opts); err != nil {
+			return v, err
+		}
+	}
+	if err := s.enter(ctx, p.siteOf(lease), opts); err != nil {
 		p.giveBack(lease)
 		return v, err
 	}
@@ -100,8 +95,7 @@ func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(c
 // With is Transact for a call that has no result but an error.
 func (p *Pool[R]) With(ctx context.Context, id handle.ID, fn func(context.Context, R) error, opts ...Option) error {
 	if fn == nil {
-		_, err := p.own().check(ctx, true)
-		return err
+		return new(stay).check(ctx, p.own(), true)
 	}
 	_, err := Transact(ctx, p, id, func(ctx context.Context, r R) (struct{}, error) { return struct{}{}, fn(ctx, r) }, opts...)
 	return err
@@ -117,8 +111,7 @@ func (p *Pool[R]) With(ctx context.Context, id handle.ID, fn func(context.Contex
 func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Context) (S, error), use func(context.Context, S) (T, error), dispose func(S) error, opts ...Option) (T, error) {
 	if open == nil || use == nil {
 		var none T
-		_, err := p.own().check(ctx, true)
-		return none, err
+		return none, new(stay).check(ctx, p.own(), true)
 	}
 	return Run(ctx, p, func(ctx context.Context) (v T, err error) {
 		s, err := open(ctx)
@@ -140,13 +133,13 @@ func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Cont
 	}, opts...)
 }
 
-// borrow acquires the lease of a handle.
-func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, outer *mark, lc *lane.Call) (registry.Lease[resource[R]], error) {
-	if outer != nil && outer.holdsHandle(id) {
-		return registry.Lease[resource[R]]{}, p.refuse(ctx, ioerr.ErrReentry, ioerr.Handle, lc.Label, id)
+// borrow acquires the lease of a handle that is not free.
+func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Option) (lease registry.Lease[resource[R]], err error) {
+	lc := callOf(opts)
+	if s.outer.holdsHandle(id) {
+		return lease, p.refuse(ctx, ioerr.ErrReentry, ioerr.Handle, lc.Label, id)
 	}
-	lc.Handle = id.Uint64()
-	lease, err := p.reg.Acquire(ctx, id, lanegate.Request{
+	lease, err = p.reg.Acquire(ctx, id, lanegate.Request{
 		FailFast: lc.Policy == lane.FailFast,
 		Expire:   lc.Accept,
 	})

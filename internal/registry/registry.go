@@ -107,6 +107,17 @@ func (r *Registry[R]) Has(id handle.ID) bool {
 	return e != nil && e.ready.Load() && !e.gate.Closed()
 }
 
+// Try lends the resource to the caller if it is free and nobody has a better
+// right. False means only that Acquire has to look.
+func (r *Registry[R]) Try(id handle.ID) (Lease[R], bool) {
+	if e := r.find(id); e != nil {
+		if slot, ok := e.gate.Try(); ok {
+			return Lease[R]{e, slot}, true
+		}
+	}
+	return Lease[R]{}, false
+}
+
 // Acquire lends the resource to the caller, waiting in its line. The error is
 // ErrShutdown, ErrScopeMismatch, ErrHandleNotFound, ErrHandleBusy (with
 // FailFast), ErrReentry (with NoWait), ErrWaitersFull, ErrAcceptTimeout or
