@@ -138,9 +138,9 @@ func refusal(ctx context.Context, v lanegate.Verdict) error {
 		return ioerr.ErrAcceptTimeout
 	case lanegate.Ended:
 		return ctx.Err()
-	default:
-		return ioerr.ErrShutdown
+	case lanegate.Closed, lanegate.Granted:
 	}
+	return ioerr.ErrShutdown
 }
 
 // Leave implements [Lane]. It panics on a Slot that Enter did not return.

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -179,7 +180,7 @@ func (b *bin[R]) finish(w waste[R], err error) {
 	b.disposed++
 	if err != nil {
 		b.failed++
-		if herr, ok := err.(*ioerr.HookError); ok && len(b.errors) < maxErrors {
+		if herr, ok := errors.AsType[*ioerr.HookError](err); ok && len(b.errors) < maxErrors {
 			b.errors = append(b.errors, herr)
 		}
 	}

@@ -37,7 +37,7 @@ func newRefusals(laneName string) refusals {
 }
 
 // refuse is the error of a call that never ran. err is what the layer at origin
-// said; ctx is the caller's, needed only for the cause if that ended the call.
+// said; ctx is the caller's, for the cause if that ended the call.
 func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label string, id handle.ID) error {
 	if e := c.refusals.find(err, origin); e != nil {
 		return c.count(e)
@@ -47,7 +47,7 @@ func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label
 		e.Handle = id
 	}
 	switch {
-	case ctx != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		e.Outcome, e.Err = outcomeOf(ctx), context.Cause(ctx)
 	case errors.Is(err, ioerr.ErrShutdown):
 		e.Outcome = ioerr.ShutdownInProgress

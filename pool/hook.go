@@ -11,7 +11,7 @@ import (
 // case, with nil or a *ioerr.HookError for whatever went wrong: an error, a
 // panic, or runtime.Goexit, after which the goroutine ends.
 func callHook(name string, id fmt.Stringer, fn func() error, done func(error)) {
-	err := error(ioerr.ErrGoexit)
+	err := ioerr.ErrGoexit
 	defer func() {
 		if r := recover(); r != nil {
 			err = &ioerr.PanicError{Value: r, Stack: debug.Stack()}

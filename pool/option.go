@@ -65,6 +65,7 @@ func callOf(opts []Option) (c lane.Call) {
 			c.Urgent = true
 		case optAcceptWithin:
 			c.Accept = time.Now().Add(o.wait)
+		case optNone:
 		}
 	}
 	return c

@@ -46,7 +46,7 @@ func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
 	}
 	e, err := p.reg.Insert(resource[R]{value: r})
 	if err != nil {
-		return handle.ID{}, p.refuse(nil, err, ioerr.Executor, "", handle.ID{})
+		return handle.ID{}, p.refuse(context.Background(), err, ioerr.Executor, "", handle.ID{})
 	}
 	return e.ID, nil
 }

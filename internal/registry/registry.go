@@ -163,9 +163,9 @@ func (r *Registry[R]) refusal(ctx context.Context, v lanegate.Verdict) error {
 		return ioerr.ErrAcceptTimeout
 	case lanegate.Ended:
 		return ctx.Err()
-	default:
-		return ioerr.ErrHandleNotFound
+	case lanegate.Closed, lanegate.Granted:
 	}
+	return ioerr.ErrHandleNotFound
 }
 
 // Stats is one snapshot of a registry.
