@@ -14,14 +14,14 @@ import (
 
 // refusals are built once, so that refusing a call allocates nothing.
 type refusals struct {
-	shutdown                                *ioerr.Error
-	queueFull, overloaded, reentry, late    *ioerr.Error // by the lane
-	busy, waitersFull, reentered, waitedOut *ioerr.Error // by the handle
+	shutdown                                ioerr.Error
+	queueFull, overloaded, reentry, late    ioerr.Error // by the lane
+	busy, waitersFull, reentered, waitedOut ioerr.Error // by the handle
 }
 
 func newRefusals(laneName string) refusals {
-	by := func(origin ioerr.Origin, outcome ioerr.Outcome, err error) *ioerr.Error {
-		return &ioerr.Error{Outcome: outcome, Origin: origin, Effect: ioerr.None, Lane: laneName, Err: err}
+	by := func(origin ioerr.Origin, outcome ioerr.Outcome, err error) ioerr.Error {
+		return ioerr.Error{Outcome: outcome, Origin: origin, Effect: ioerr.None, Lane: laneName, Err: err}
 	}
 	return refusals{
 		shutdown:    by(ioerr.Executor, ioerr.ShutdownInProgress, ioerr.ErrShutdown),
@@ -62,28 +62,28 @@ func (r *refusals) find(err error, origin ioerr.Origin) *ioerr.Error {
 	if origin == ioerr.Handle {
 		switch err {
 		case ioerr.ErrHandleBusy:
-			return r.busy
+			return &r.busy
 		case ioerr.ErrWaitersFull:
-			return r.waitersFull
+			return &r.waitersFull
 		case ioerr.ErrReentry:
-			return r.reentered
+			return &r.reentered
 		case ioerr.ErrAcceptTimeout:
-			return r.waitedOut
+			return &r.waitedOut
 		}
 	} else {
 		switch err {
 		case ioerr.ErrQueueFull:
-			return r.queueFull
+			return &r.queueFull
 		case ioerr.ErrOverloaded:
-			return r.overloaded
+			return &r.overloaded
 		case ioerr.ErrReentry:
-			return r.reentry
+			return &r.reentry
 		case ioerr.ErrAcceptTimeout:
-			return r.late
+			return &r.late
 		}
 	}
 	if err == ioerr.ErrShutdown {
-		return r.shutdown
+		return &r.shutdown
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (s *stay) check(ctx context.Context, c *core, fnNil bool) error {
 	s.core = c
 	switch {
 	case c.state.Load() != stateOpen:
-		return c.count(c.refusals.shutdown)
+		return c.count(&c.refusals.shutdown)
 	case ctx == nil:
 		return c.bad("ctx", nil, "must not be nil")
 	case fnNil:
@@ -95,7 +95,7 @@ func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
 	c := s.core
 	s.at = at
 	if c.gate != nil && at == &c.here && !c.goInside(s) {
-		return c.count(c.refusals.shutdown)
+		return c.count(&c.refusals.shutdown)
 	}
 	ok := false
 	if c.gated != nil && len(opts) == 0 {

@@ -59,7 +59,7 @@ type Registry[R any] struct {
 // The scope is drawn at random: unlike a counter it needs no state outside the
 // registry, and tells IDs of other processes apart as well.
 func New[R any](waiters int, patience time.Duration) *Registry[R] {
-	r := &Registry[R]{retiring: make(map[*Entry[R]]struct{})}
+	r := new(Registry[R])
 	for r.scope == 0 {
 		r.scope = rand.Uint64()
 	}

@@ -66,6 +66,9 @@ func (r *Registry[R]) unlink(e *Entry[R]) {
 		r.free = append(r.free, slot)
 	}
 	r.live--
+	if r.retiring == nil {
+		r.retiring = make(map[*Entry[R]]struct{})
+	}
 	r.retiring[e] = struct{}{}
 }
 
