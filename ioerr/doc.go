@@ -2,28 +2,29 @@
 // a call ended, who ended it and whether it ran, and the sentinels it carries.
 //
 // Every error that leaves a pool is an [*Error], returned as error. Two
-// questions, two tools:
+// questions, two tools.
 //
-//   - errors.Is answers what happened. The call's own error stays untouched in
-//     the chain, so errors.Is(err, fs.ErrNotExist) works as if there were no
-//     pool; [context.Canceled], [context.DeadlineExceeded], the context's cause
-//     and the sentinels of this package match too.
+// [errors.Is] answers what happened. The call's own error stays untouched in the
+// chain, so errors.Is(err, fs.ErrNotExist) works as if there were no pool;
+// [context.Canceled], [context.DeadlineExceeded], the context's cause and the
+// sentinels of this package match too.
 //
-//   - errors.AsType answers who ended the call and whether it ran:
+// [errors.AsType] answers who ended the call and whether it ran:
 //
-//     if e, ok := errors.AsType[*ioerr.Error](err); ok && e.Effect == ioerr.None {
-//     // It never ran: safe to try again.
-//     }
+//	if e, ok := errors.AsType[*ioerr.Error](err); ok && e.Effect == ioerr.None {
+//		// It never ran: safe to try again.
+//	}
 //
 // What the fields mean together:
 //
-//	Outcome             Origin                  Effect    typical Err
-//	Failed              Leaf              Done      what the call returned, *PanicError
-//	Failed              Handle            None      ErrHandleNotFound, ErrWaitersFull, …
-//	Failed              Lane              None      ErrQueueFull, ErrOverloaded, ErrReentry
-//	Failed              Executor          None      *ArgumentError
-//	Cancelled, TimedOut Handle, Lane None     the context's cause: the wait ended there
-//	ShutdownInProgress  any                     None      ErrShutdown
+//	Outcome             Origin        Effect  typical Err
+//	Failed              Leaf          Done    what the call returned, *PanicError
+//	Failed              Handle        None    ErrHandleNotFound, ErrWaitersFull, …
+//	Failed              Lane          None    ErrQueueFull, ErrOverloaded, ErrReentry
+//	Failed              Executor      None    *ArgumentError
+//	Cancelled, TimedOut Handle, Lane  None    the context's cause: the wait ended there
+//	TimedOut            Lane          None    ErrAcceptTimeout
+//	ShutdownInProgress  any           None    ErrShutdown
 //
 // Outcomes of the lifecycle beat all others: once a shutdown has begun the answer
 // is ShutdownInProgress, never "not found". A timeout is never reported as a

@@ -2,6 +2,7 @@ package ioerr
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -73,11 +74,18 @@ func (e *Error) Is(target error) bool {
 }
 
 // Timeout reports whether a deadline ended the call: its own one, or, when the
-// call itself failed, what its error says of itself (as a net.Error does).
+// call itself failed, what the first error in its chain that has such a method
+// says of itself (as a net.Error does).
 func (e *Error) Timeout() bool {
-	if e.Outcome == TimedOut {
-		return true
+	if e.Outcome != Failed || e.Origin != Leaf {
+		return e.Outcome == TimedOut
 	}
-	t, ok := e.Err.(interface{ Timeout() bool })
-	return ok && e.Origin == Leaf && t.Timeout()
+	t, ok := errors.AsType[timeouter](e.Err)
+	return ok && t.Timeout()
+}
+
+// timeouter is the part of net.Error that says how the call ended.
+type timeouter interface {
+	error
+	Timeout() bool
 }
