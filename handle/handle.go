@@ -29,6 +29,7 @@ func Make(scope uint64, slot, generation uint32) ID {
 }
 
 // FromUint64 is the reverse of [ID.Uint64] for the pool with the given scope.
+// Zero gives the zero ID.
 func FromUint64(scope, u uint64) ID {
 	if u == 0 {
 		return ID{}
@@ -49,8 +50,8 @@ func (id ID) Slot() uint32 { return id.slot }
 func (id ID) Generation() uint32 { return id.gen }
 
 // Uint64 packs slot and generation, for tables that hold 64-bit handles, such as
-// those of FUSE. Unique within the pool, and zero only for the zero ID; the
-// scope is lost, so the reader must know the pool.
+// those of FUSE. Unique within the pool, and zero for no ID that a pool gave
+// out; the scope is lost, so the reader must know the pool.
 func (id ID) Uint64() uint64 { return uint64(id.slot)<<32 | uint64(id.gen) }
 
 // String returns the text form: scope in hexadecimal, slot and generation in
@@ -76,7 +77,7 @@ func Parse(s string) (ID, error) {
 		return ID{}, nil
 	}
 	rest, ok := strings.CutPrefix(s, "h")
-	parts := strings.Split(rest, ".")
+	parts := strings.SplitN(rest, ".", 4) // a fourth is one too many, whatever it holds
 	if !ok || len(parts) != 3 {
 		return ID{}, &ParseError{Text: s}
 	}
