@@ -23,8 +23,11 @@
 //	Failed              Lane          None    ErrQueueFull, ErrOverloaded, ErrReentry
 //	Failed              Executor      None    *ArgumentError
 //	Cancelled, TimedOut Handle, Lane  None    the context's cause: the wait ended there
-//	TimedOut            Lane          None    ErrAcceptTimeout
+//	Cancelled, TimedOut Executor      None    the context had ended before the call began
+//	TimedOut            Handle, Lane  None    ErrAcceptTimeout
 //	ShutdownInProgress  any           None    ErrShutdown
+//	ShutdownInProgress  Executor      Done    ErrShutdown: opened, and disposed of at once
+//	Cancelled, TimedOut Executor      Unknown Shutdown or Destroy stopped waiting for what goes on
 //
 // Outcomes of the lifecycle beat all others: once a shutdown has begun the answer
 // is ShutdownInProgress, never "not found". A timeout is never reported as a

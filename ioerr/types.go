@@ -28,8 +28,11 @@ type ArgumentError struct {
 	Reason string // what is wrong with it
 }
 
-// Error names the field, the value and the reason.
+// Error names the field, the value (a string in quotes) and the reason.
 func (e *ArgumentError) Error() string {
+	if text, ok := e.Value.(string); ok {
+		return fmt.Sprintf("%s: %q: %s", e.Name, text, e.Reason)
+	}
 	return fmt.Sprintf("%s: %v: %s", e.Name, e.Value, e.Reason)
 }
 
