@@ -33,10 +33,11 @@ type Request struct {
 
 // Acquire admits the caller or says why not. It returns Ended when ctx ended
 // before the call could start, also when a slot was handed over at that moment:
-// that slot has been passed on.
+// that slot has been passed on. Only on a closed gate such a caller keeps its slot
+// (Granted), since the last one out has to report it: see [Slot.Release].
 func (g *Gate) Acquire(ctx context.Context, r Request) (Slot, Verdict) {
 	if g.flags.Load()&g.block == 0 {
-		if s, ok := g.claim(r.Urgent, false, false); ok {
+		if s, ok := g.claim(true, r.Urgent, false); ok {
 			return s, Granted
 		}
 	}
@@ -44,8 +45,7 @@ func (g *Gate) Acquire(ctx context.Context, r Request) (Slot, Verdict) {
 	s, v, queued := g.enter(t, r)
 	if queued {
 		s, v = g.wait(ctx, t, r.Expire)
-		if v == Granted && ctx.Err() != nil {
-			s.gate.handOver(s.shard, true)
+		if v == Granted && ctx.Err() != nil && s.pass() {
 			s, v = Slot{}, Ended
 		}
 	}
@@ -64,12 +64,15 @@ func (g *Gate) enter(t *ticket, r Request) (s Slot, v Verdict, queued bool) {
 		return Slot{}, Closed, false
 	}
 	g.raise() // before the look at the slots: see the package comment
-	if s, ok := g.claim(r.Urgent, r.Must, g.barred(r.Urgent)); ok {
+	class := &g.lines[index(r.Urgent)]
+	ordered := g.ordered()
+	normal := !ordered || g.total == 0
+	reserved := r.Urgent && (!ordered || class.head() == nil)
+	if s, ok := g.claim(normal, reserved, r.Must); ok {
 		g.lower()
 		g.unlock(nil)
 		return s, Granted, false
 	}
-	class := &g.lines[index(r.Urgent)]
 	accepted := r.Must || class.queue.n < g.limits.queue
 	switch {
 	case r.NoWait:
@@ -107,12 +110,10 @@ func index(urgent bool) int {
 	return 0
 }
 
-// barred reports whether a newcomer must leave free normal slots to others.
-func (g *Gate) barred(urgent bool) bool {
-	if g.flags.Load()&(starving|indebted) != 0 {
-		return true
-	}
-	return g.patient.strict() && (g.lines[1].head() != nil || !urgent && g.total > 0)
+// ordered reports whether the line has a right to every slot that becomes free:
+// newcomers stand in line, and a freed slot is handed over.
+func (g *Gate) ordered() bool {
+	return g.patient.strict() || g.flags.Load()&starving != 0
 }
 
 // wait sleeps until the ticket is settled, or takes it out of the line.
@@ -161,9 +162,11 @@ func (g *Gate) look(t *ticket) (Slot, Verdict) {
 		return t.slot, v
 	}
 	t.rousing, g.flight = false, false
-	s, ok := g.claim(t.urgent, true, false)
+	s, ok := g.claim(true, t.urgent, true)
 	if ok {
-		g.favoured = t.urgent && g.lines[0].head() != nil && s.shard < s.gate.normal
+		if s.shard < s.gate.normal {
+			g.favoured = t.urgent && g.lines[0].head() != nil
+		}
 		g.remove(t)
 	} else {
 		g.lost(t)
@@ -176,22 +179,26 @@ func (g *Gate) look(t *ticket) (Slot, Verdict) {
 }
 
 // quit takes the ticket of a caller that waits no longer out of the line. If the
-// ticket was settled first that counts, except that a slot is passed on.
+// ticket was settled first, that counts. No verdict means that the caller goes on
+// waiting: it was accepted before the deadline came.
 func (g *Gate) quit(t *ticket, why Verdict) (Slot, Verdict) {
 	g.mu.Lock()
 	if v := Verdict(t.state.Load()); v != 0 {
 		g.mu.Unlock()
 		t.Take()
-		if v != Granted {
-			return Slot{}, v
-		}
-		t.slot.gate.handOver(t.slot.shard, true)
-		return Slot{}, why
+		return t.slot, v
 	}
 	inRoom := t.list == &g.lines[index(t.urgent)].room
 	if why == Expired && !inRoom {
 		g.mu.Unlock()
 		return Slot{}, 0
+	}
+	if t.rousing && g.state != open {
+		// Perhaps the last one out of a closed gate, and only a Release reports
+		// that: so it takes its slot, if it is still there.
+		g.mu.Unlock()
+		t.Take()
+		return g.look(t)
 	}
 	if inRoom {
 		g.counts.refused[why]++

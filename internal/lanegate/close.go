@@ -10,7 +10,7 @@ import (
 // admitted, and whoever was not yet accepted gets Closed. Accepted callers keep
 // their place and run. Later calls do nothing.
 //
-// It reports whether no slot was in use; see [Slot.Release].
+// It reports whether nobody was inside and nobody accepted; see [Slot.Release].
 func (g *Gate) Close() (last bool) {
 	g.mu.Lock()
 	if g.state != open {
@@ -19,17 +19,27 @@ func (g *Gate) Close() (last bool) {
 	}
 	g.state = draining
 	g.flags.Store(g.flags.Load() | closing)
-	last = true
 	for i := range g.shards {
-		if g.shards[i].word.Or(closed)&running != 0 {
-			last = false
-		}
+		g.shards[i].word.Or(closed)
 	}
-	g.failRoom(func(*ticket) bool { return true })
+	wake := g.failRoom(func(*ticket) bool { return true })
+	last = g.inherit()
+	g.unlock(g.rouseFree(), wake...)
 	return last
 }
 
+// inherit reports, to one caller only, that the gate is closed and empty. Whoever
+// makes it so comes by here: the mutex decides who is the last.
+func (g *Gate) inherit() bool {
+	if g.state == open || g.inherited || !g.idle() {
+		return false
+	}
+	g.inherited = true
+	return true
+}
+
 // Shut ends admission also for Must callers. Those already accepted still run.
+// Who cares to inherit calls Close first.
 func (g *Gate) Shut() {
 	g.Close()
 	g.mu.Lock()
@@ -43,12 +53,13 @@ func (g *Gate) Shut() {
 // Evict gives Closed to the callers of one owner that are not yet accepted.
 func (g *Gate) Evict(owner uint64) {
 	g.mu.Lock()
-	g.failRoom(func(t *ticket) bool { return t.owner == owner })
+	wake := g.failRoom(func(t *ticket) bool { return t.owner == owner })
+	g.unlock(g.rouseFree(), wake...)
 }
 
-// failRoom refuses the chosen callers that wait for acceptance, and unlocks.
-func (g *Gate) failRoom(chosen func(*ticket) bool) {
-	var wake []*ticket
+// failRoom refuses the chosen callers that wait for acceptance. The result is to
+// be woken after the mutex.
+func (g *Gate) failRoom(chosen func(*ticket) bool) (wake []*ticket) {
 	for i := range g.lines {
 		for t := g.lines[i].room.head; t != nil; {
 			next := t.next
@@ -61,14 +72,15 @@ func (g *Gate) failRoom(chosen func(*ticket) bool) {
 			t = next
 		}
 	}
-	g.unlock(g.rouseFree(), wake...)
+	return wake
 }
 
-// Drain waits until nobody is inside or in line. The gate must be closed. It
-// returns false if ctx ended first.
+// Drain waits until nobody is inside or in line and the last edge was delivered.
+// The gate must be closed, and the caller must not be its OnEdge. It returns false
+// if ctx ended first.
 func (g *Gate) Drain(ctx context.Context) bool {
 	g.mu.Lock()
-	if g.idle() {
+	if g.idle() && !g.edges.delivering {
 		g.mu.Unlock()
 		return true
 	}
@@ -102,9 +114,9 @@ func (g *Gate) inside() int {
 	return n
 }
 
-// wakeIdlers wakes those who wait for the gate to be idle, if it is.
+// wakeIdlers wakes the callers of Drain when there is nothing to wait for.
 func (g *Gate) wakeIdlers() {
-	if !g.idle() {
+	if !g.idle() || g.edges.delivering {
 		return
 	}
 	for _, p := range g.idlers {
@@ -112,3 +124,6 @@ func (g *Gate) wakeIdlers() {
 	}
 	g.idlers = nil
 }
+
+// Closed reports whether newcomers are refused for good.
+func (g *Gate) Closed() bool { return g.flags.Load()&closing != 0 }

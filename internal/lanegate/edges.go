@@ -20,8 +20,10 @@ type Edge struct {
 }
 
 // edges is an outbox: changes are noted under the gate's mutex, where they
-// happen, and delivered outside it in the same order by one goroutine at a time,
-// whichever found the outbox unattended.
+// happen, and delivered in the same order by a goroutine that lives while there
+// are any. No caller delivers them itself: one that stands in line, or has just
+// got a slot, would keep that from everybody while the callback hangs, and for
+// good if the callback ends its goroutine.
 type edges struct {
 	fn         func(Edge) // nil: nothing is noted
 	busy, full bool
@@ -38,11 +40,12 @@ type edges struct {
 // alternates; both count as missed.
 const maxPending = 1024
 
-// note records the state of the line. It reports whether the caller has to
-// deliver, once it has unlocked.
-func (e *edges) note(busy, full bool) bool {
+// noteEdges records the state of the line. The mutex is held.
+func (g *Gate) noteEdges() {
+	e := &g.edges
+	busy, full := g.total > 0, g.limits.queue > 0 && g.lines[0].queue.n >= g.limits.queue
 	if e.fn == nil || busy == e.busy && full == e.full {
-		return false
+		return
 	}
 	// A line is busy before it is full, and has room before it is idle.
 	if busy && !e.busy {
@@ -59,11 +62,10 @@ func (e *edges) note(busy, full bool) bool {
 		e.add(EdgeIdle, EdgeBusy)
 	}
 	e.busy, e.full = busy, full
-	if e.delivering || len(e.pending) == 0 {
-		return false
+	if !e.delivering && len(e.pending) > 0 {
+		e.delivering = true
+		go g.deliver()
 	}
-	e.delivering = true
-	return true
 }
 
 func (e *edges) add(kind, opposite EdgeKind) {
@@ -80,24 +82,22 @@ func (e *edges) add(kind, opposite EdgeKind) {
 	e.pending = append(e.pending, Edge{kind, e.seq})
 }
 
-// deliver empties the outbox. A callback that ends its goroutine ends only that:
-// the next edge finds the outbox unattended.
+// deliver empties the outbox. If a callback ends the goroutine, another one goes
+// on with the next edge.
 func (g *Gate) deliver() {
 	e := &g.edges
 	finished := false
 	defer func() {
 		if !finished {
-			g.mu.Lock()
-			e.delivering = false
-			g.mu.Unlock()
+			go g.deliver()
 		}
 	}()
 	for {
 		g.mu.Lock()
 		if len(e.pending) == 0 {
 			e.delivering = false
-			g.mu.Unlock()
 			finished = true
+			g.unlock(nil) // Drain waits for this
 			return
 		}
 		next := e.pending[0]

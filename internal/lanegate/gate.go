@@ -91,12 +91,12 @@ type Slot struct {
 // Config makes a gate. The caller has checked the values.
 type Config struct {
 	Slots    int           // 1 to MaxSlots
-	Reserved int           // of these, for urgent callers alone; less than Slots
+	Reserved int           // of these, for urgent callers alone; less than Slots, at most 65535
 	Queue    int           // callers accepted but not started, for each class
 	Waiters  int           // callers not yet accepted, for each class
 	LIFO     bool          // the newest accepted caller is served first
 	Patience time.Duration // how long newcomers may overtake; negative: never
-	OnEdge   func(Edge)    // called outside the mutex, in order, one at a time; may be nil
+	OnEdge   func(Edge)    // called on a goroutine of its own, in order, one at a time; may be nil
 	Tickets  *Tickets      // cache shared with other gates; not nil
 }
 
@@ -115,6 +115,7 @@ type Gate struct {
 
 	mu        sync.Mutex
 	state     state
+	inherited bool // somebody was told that he is the last out of a closed gate
 	flight    bool // a roused caller is on its way
 	dissolved bool // the line of a group's member has just dissolved
 	favoured  bool // the last freed slot went to the urgent line although others waited
@@ -212,15 +213,15 @@ func (g *Gate) home() uint32 {
 	return uint32(h >> g.shift)
 }
 
-// claim looks at every slot that the caller may use and takes the first free
-// one. Accepted callers pass a closed shard. With barred set somebody else has a
-// right to the normal slots.
-func (g *Gate) claim(urgent, accepted, barred bool) (Slot, bool) {
+// claim looks at every slot that the caller may use, normal or reserved ones, and
+// takes the first free one. Accepted callers pass a closed shard. A normal slot
+// that is free while slots are owed is about to be withdrawn.
+func (g *Gate) claim(normal, reserved, accepted bool) (Slot, bool) {
 	full := uint64(closed | running)
 	if accepted {
 		full = running
 	}
-	if !barred {
+	if normal && g.flags.Load()&indebted == 0 {
 		home := g.home()
 		for i := range g.normal {
 			if i := (home + i) & (g.normal - 1); g.claimShard(i, full) {
@@ -228,11 +229,11 @@ func (g *Gate) claim(urgent, accepted, barred bool) (Slot, bool) {
 			}
 		}
 	}
-	if urgent && g.normal < uint32(len(g.shards)) && g.claimShard(g.normal, full) {
+	if reserved && g.normal < uint32(len(g.shards)) && g.claimShard(g.normal, full) {
 		return Slot{g, g.normal}, true
 	}
-	if !barred && g.group != nil {
-		return g.group.borrow(g, full)
+	if normal && g.group != nil {
+		return g.group.borrow(g)
 	}
 	return Slot{}, false
 }
@@ -255,10 +256,15 @@ func (g *Gate) claimShard(i uint32, full uint64) bool {
 	}
 }
 
-// free reports whether claim could succeed for an accepted caller.
+// free reports whether claim could succeed for an accepted caller. The mutex is
+// held.
 func (g *Gate) free(urgent bool) bool {
 	for i := range g.shards {
-		if s := &g.shards[i]; (urgent || uint32(i) < g.normal) && s.word.Load()&running < s.slots.Load() {
+		may := urgent
+		if uint32(i) < g.normal {
+			may = g.debt == 0
+		}
+		if s := &g.shards[i]; may && s.word.Load()&running < s.slots.Load() {
 			return true
 		}
 	}

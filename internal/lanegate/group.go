@@ -43,15 +43,16 @@ func (gr *Group) lower(g *Gate) {
 // lender reports whether g may give slots to neighbours.
 func (g *Gate) lender() bool { return g.flags.Load()&(g.block|waiting) == 0 }
 
-// borrow claims a slot of one of g's neighbours.
-func (gr *Group) borrow(g *Gate, full uint64) (Slot, bool) {
+// borrow claims a slot of one of g's neighbours, never of a closed one: that may
+// be drained already.
+func (gr *Group) borrow(g *Gate) (Slot, bool) {
 	for k := 1; k < len(gr.gates); k++ {
 		p := gr.gates[(int(g.number)+k)%len(gr.gates)]
 		if !p.lender() {
 			continue
 		}
 		for i := range p.normal {
-			if p.claimShard(i, full) {
+			if p.claimShard(i, closed|running) {
 				return Slot{p, i}, true
 			}
 		}

@@ -9,8 +9,8 @@ import "time"
 // in order, until the head is one that has not waited so long. A negative limit
 // is strict order at all times.
 //
-// No clock is read on the fast path or in a release: one timer for each gate,
-// armed only while somebody waits, finds the head that has waited too long.
+// No clock is read on the fast path: one timer for each gate, armed only while
+// somebody waits, finds the head that has waited too long.
 // Guarded by the gate's mutex, but for limit and epoch, which never change.
 type patience struct {
 	limit time.Duration
@@ -37,9 +37,6 @@ func (g *Gate) arm(now int64) {
 	}
 	p.armed = true
 	d := time.Duration(t.since-now) + p.limit
-	if t.rousing { // on its way: it looks at the clock itself when it finds nothing
-		d = p.limit
-	}
 	if p.timer == nil {
 		p.timer = time.AfterFunc(d, g.ring)
 	} else {
@@ -52,12 +49,12 @@ func (g *Gate) ring() {
 	g.mu.Lock()
 	g.patient.armed = false
 	now := g.patient.now()
-	if t := g.oldest(); t != nil && !t.rousing && g.overdue(t, now) {
+	if t := g.oldest(); t != nil && g.overdue(t, now) {
 		g.flags.Store(g.flags.Load() | starving)
 	} else {
 		g.arm(now)
 	}
-	g.unlock(g.rouseFree())
+	g.unlock(nil)
 }
 
 // oldest is the head that came first.
@@ -80,15 +77,11 @@ func (g *Gate) lost(t *ticket) {
 	}
 }
 
-// appease ends the starving state after a hand-over if the next in line has not
-// waited for long.
-func (g *Gate) appease() {
+// appease ends the starving state, when somebody has left the line, if the next
+// one has not waited for long.
+func (g *Gate) appease(now int64) {
 	f := g.flags.Load()
-	t := g.oldest()
-	if f&starving == 0 || t == nil {
-		return
-	}
-	if now := g.patient.now(); !g.overdue(t, now) {
+	if t := g.oldest(); f&starving != 0 && t != nil && !g.overdue(t, now) {
 		g.flags.Store(f &^ starving)
 		g.arm(now)
 	}

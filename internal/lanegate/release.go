@@ -1,62 +1,82 @@
 package lanegate
 
-// Release gives the slot back. It reports whether the gate (of one shard) is
-// closed and this was its last slot in use: then the caller has inherited what
-// the gate guarded. Exactly one of Close and the Releases reports so.
+// Release gives the slot back. It reports whether the gate is closed and this was
+// the last one out: then the caller has inherited what the gate guarded. Exactly
+// one of Close and the Releases reports so, unless Must callers come later or the
+// gate belongs to a [Group].
 func (s Slot) Release() (last bool) {
 	g := s.gate
 	if g.flags.Load() != 0 {
-		return g.handOver(s.shard, false)
-	}
-	w := g.shards[s.shard].word.Add(^uint64(0))
-	if g.flags.Load() != 0 { // after the add: see the package comment
 		g.mu.Lock()
-		g.collect()
-		g.payDebt()
-		g.unlock(g.rouseFree())
-	} else if g.group != nil {
+		return g.handOver(s.shard)
+	}
+	g.shards[s.shard].word.Add(^uint64(0))
+	if g.flags.Load() != 0 { // after the add: see the package comment
+		return g.freed()
+	}
+	if g.group != nil {
 		g.group.kick(g)
 	}
-	return w&(closed|running) == closed
+	return false
+}
+
+// freed is the rest of a Release that found a flag only after it had freed the
+// slot.
+func (g *Gate) freed() (last bool) {
+	g.mu.Lock()
+	g.payDebt()
+	last = g.inherit()
+	g.unlock(g.rouseFree())
+	if g.group != nil {
+		g.group.kick(g)
+	}
+	return last
 }
 
 // handOver gives a slot back while somebody waits, or the gate closes, or owes
-// slots: under the mutex it goes to whom it belongs. With unused the call that it
-// was granted for never started.
-func (g *Gate) handOver(i uint32, unused bool) (last bool) {
-	g.mu.Lock()
-	if unused {
-		g.counts.returned++
-	}
+// slots: it goes to whom it belongs. The mutex is held, and unlocked at the end.
+func (g *Gate) handOver(i uint32) (last bool) {
 	sh := &g.shards[i]
 	reserved := i == g.normal
-	if g.debt > 0 && !reserved {
+	t := g.turn(reserved)
+	switch {
+	case g.debt > 0 && !reserved:
 		g.withhold(i)
 		g.payDebt()
-		g.unlock(nil)
-		return false
-	}
-	if t := g.turn(reserved); t != nil && (g.patient.strict() || g.flags.Load()&starving != 0) {
+		t = nil
+	case t != nil && g.ordered():
 		sh.word.Add(oneStarted)
 		if !reserved {
 			g.favoured = t.urgent && g.lines[0].head() != nil
 		}
-		wake := g.settle(t, Granted, Slot{g, i})
-		g.appease()
-		if wake == nil { // it was on its way to some other slot, which is still free
-			wake = g.rouseFree()
+		if t = g.settle(t, Granted, Slot{g, i}); t == nil {
+			t = g.rouseFree() // it was on its way to some other slot, which is still free
 		}
-		g.unlock(wake)
-		return false
+	default:
+		sh.word.Add(^uint64(0))
+		t = g.rouse(t)
 	}
-	w := sh.word.Add(^uint64(0))
-	t := g.rouse(g.turn(reserved))
+	last = g.inherit()
 	none := g.total == 0
 	g.unlock(t)
 	if none && g.group != nil {
 		g.group.kick(g)
 	}
-	return w&(closed|running) == closed
+	return last
+}
+
+// pass hands over the slot of a call that will not start. On a closed gate it does
+// nothing and returns false.
+func (s Slot) pass() bool {
+	g := s.gate
+	g.mu.Lock()
+	if g.state != open {
+		g.mu.Unlock()
+		return false
+	}
+	g.counts.returned++
+	g.handOver(s.shard)
+	return true
 }
 
 // turn is the caller whose turn it is for a freed slot: an urgent one first, but
@@ -108,7 +128,7 @@ func (g *Gate) settle(t *ticket, v Verdict, s Slot) (wake *ticket) {
 }
 
 // remove takes t out of the line, promotes who now has a place in the queue, and
-// lowers the flags when the line is empty.
+// lowers the flags that have no reason any more.
 func (g *Gate) remove(t *ticket) {
 	t.list.remove(t)
 	g.total--
@@ -119,8 +139,10 @@ func (g *Gate) remove(t *ticket) {
 		l.accept(p, g.limits)
 		g.counts.promoted++
 	}
-	g.counts.waited(g.patient.now() - t.since)
+	now := g.patient.now()
+	g.counts.waited(now - t.since)
 	g.lower()
+	g.appease(now)
 }
 
 // raise announces a waiter. The mutex is held, and stays held until the ticket
@@ -146,13 +168,12 @@ func (g *Gate) lower() {
 }
 
 // unlock ends a critical section. What has become true in it is noted before the
-// mutex is released; sleepers are woken, neighbours kicked and the user called
-// back after that.
+// mutex is released; sleepers are woken and neighbours kicked after that.
 func (g *Gate) unlock(wake *ticket, more ...*ticket) {
 	if len(g.idlers) != 0 {
 		g.wakeIdlers()
 	}
-	deliver := g.edges.note(g.total > 0, g.limits.queue > 0 && g.lines[0].queue.n >= g.limits.queue)
+	g.noteEdges()
 	kick := g.dissolved
 	g.dissolved = false
 	g.mu.Unlock()
@@ -164,8 +185,5 @@ func (g *Gate) unlock(wake *ticket, more ...*ticket) {
 	}
 	if kick {
 		g.group.kick(g)
-	}
-	if deliver {
-		g.deliver()
 	}
 }

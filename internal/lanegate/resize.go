@@ -2,7 +2,8 @@ package lanegate
 
 // Resize changes the number of slots. Growing rouses those who wait. Shrinking
 // interrupts nobody: free slots are withdrawn at once, the rest as they are given
-// back, and until then no call starts. n must be more than the reserved slots.
+// back, and until then no caller that comes after Resize starts. n must be more
+// than the reserved slots, and at most 65535 for each slot that [New] was given.
 //
 // A withdrawn slot is one that the gate itself occupies (withheld), so that the
 // words of the shards need no second meaning.
@@ -13,7 +14,6 @@ func (g *Gate) Resize(n int) {
 	if change < 0 {
 		g.debt -= change
 		g.flags.Store(g.flags.Load() | indebted) // before the look at the slots
-		g.collect()
 	} else {
 		g.grow(change)
 	}
@@ -24,9 +24,10 @@ func (g *Gate) Resize(n int) {
 	}
 }
 
-// collect withdraws free slots while the gate owes some.
-func (g *Gate) collect() {
-	for i := uint32(0); i < g.normal; i++ {
+// payDebt withdraws free slots while the gate owes some, and lets newcomers in
+// again once nothing is owed.
+func (g *Gate) payDebt() {
+	for i := range g.normal {
 		s := &g.shards[i]
 		for g.debt > 0 {
 			w := s.word.Load()
@@ -38,6 +39,9 @@ func (g *Gate) collect() {
 			}
 		}
 	}
+	if f := g.flags.Load(); g.debt == 0 && f&indebted != 0 {
+		g.flags.Store(f &^ indebted)
+	}
 }
 
 func (g *Gate) withhold(i uint32) {
@@ -48,15 +52,8 @@ func (g *Gate) withhold(i uint32) {
 	g.debt--
 }
 
-// payDebt lets newcomers in again once nothing is owed.
-func (g *Gate) payDebt() {
-	if f := g.flags.Load(); g.debt == 0 && f&indebted != 0 {
-		g.flags.Store(f &^ indebted)
-	}
-}
-
 // grow adds slots: first by owing less, then by giving withdrawn ones back, then
-// by new ones.
+// by new ones, spread evenly however many small steps it takes.
 func (g *Gate) grow(n int) {
 	paid := min(n, g.debt)
 	g.debt -= paid
@@ -67,8 +64,11 @@ func (g *Gate) grow(n int) {
 		g.shards[i].word.Add(-back)
 		n -= int(back)
 	}
-	for i := range int(g.normal) {
-		g.shards[i].slots.Add(share(n, int(g.normal), i))
+	for i := range g.normal {
+		n += int(g.shards[i].slots.Load())
+	}
+	for i := range g.normal {
+		g.shards[i].slots.Store(share(n, int(g.normal), int(i)))
 	}
 }
 
