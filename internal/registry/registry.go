@@ -13,16 +13,17 @@
 //	retired  out of the table, gate closed: no new holder, waiters refused
 //
 // A retired resource belongs to whoever found it free: [Registry.Retire] if it
-// was idle, else the [Lease.Release] of its last holder. The gate's word decides
-// that in one atomic step, so exactly one of them reports it and nobody gives up
-// a resource that is in use. That one then disposes of the resource and calls
-// [Registry.Disposed].
+// was idle, else the [Lease.Release] of its last holder. The gate's mutex decides
+// that, so exactly one of them reports it and nobody gives up a resource that is
+// in use. That one then disposes of the resource and calls [Registry.Disposed].
 //
 // # Locks
 //
 // The registry's mutex guards the table's shape and the sets; looking an ID up
-// takes no lock. It is never held while a gate is used, nor during anything that
-// the user wrote.
+// takes no lock. A gate is closed under it, before its entry leaves the table: who
+// finds an ID gone may count on it that nobody is lent the resource any more.
+// Nothing else is done with gates under it, and nothing that the user wrote. The
+// mutexes of gates and latches are leaves below it.
 package registry
 
 import (
@@ -122,6 +123,10 @@ func (r *Registry[R]) Try(id handle.ID) (Lease[R], bool) {
 // ErrShutdown, ErrScopeMismatch, ErrHandleNotFound, ErrHandleBusy (with
 // FailFast), ErrReentry (with NoWait), ErrWaitersFull, ErrAcceptTimeout or
 // ctx.Err(). ErrShutdown comes before all others.
+//
+// A caller whose context ended while it waited gets a lease all the same if the
+// resource was lent to it and retired in that moment, since only a Release can say
+// who owns it then.
 func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q lanegate.Request) (Lease[R], error) {
 	e := r.find(id)
 	if e == nil {

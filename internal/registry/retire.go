@@ -19,34 +19,31 @@ func (r *Registry[R]) Abort(l Lease[R]) {
 // was nothing to retire.
 func (r *Registry[R]) Retire(id handle.ID) (e *Entry[R], orphan bool) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if e = r.find(id); e != nil {
-		r.unlink(e)
+		orphan = r.retire(e)
 	}
-	r.mu.Unlock()
-	if e == nil {
-		return nil, false
-	}
-	return e, e.gate.Close()
+	return e, orphan
+}
+
+// retire bars an entry and takes it out of the table. mu is held.
+func (r *Registry[R]) retire(e *Entry[R]) (orphan bool) {
+	orphan = e.gate.Close()
+	r.unlink(e)
+	return orphan
 }
 
 // Close retires everything and takes nothing more. It returns the entries that
 // were idle: they belong to the caller. Later calls return none.
 func (r *Registry[R]) Close() (orphans []*Entry[R]) {
 	r.mu.Lock()
-	var all []*Entry[R]
-	if !r.closed.Load() {
-		r.closed.Store(true)
-		table := *r.table.Load()
-		for i := range table {
-			if e := table[i].Load(); e != nil {
-				all = append(all, e)
-				r.unlink(e)
-			}
-		}
+	defer r.mu.Unlock()
+	if r.closed.Swap(true) { // before the gates: see refusal
+		return nil
 	}
-	r.mu.Unlock()
-	for _, e := range all {
-		if e.gate.Close() {
+	table := *r.table.Load()
+	for i := range table {
+		if e := table[i].Load(); e != nil && r.retire(e) {
 			orphans = append(orphans, e)
 		}
 	}
@@ -56,10 +53,10 @@ func (r *Registry[R]) Close() (orphans []*Entry[R]) {
 // Disposed notes that a retired resource is gone, and how that went.
 func (r *Registry[R]) Disposed(e *Entry[R], err error) {
 	e.err = err
-	e.gone.Fire()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.retiring, e)
+	e.gone.Fire() // who sees it sees it in Stats and Retiring, too
 	if r.live == 0 && len(r.retiring) == 0 {
 		r.empty.WakeAll()
 	}

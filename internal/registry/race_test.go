@@ -1,0 +1,152 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// race calls f n times at once, each after a little while of its own, and waits.
+func race(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			for range rand.IntN(4) {
+				runtime.Gosched()
+			}
+			f(i)
+		})
+	}
+	wg.Wait()
+}
+
+// Law: of whatever happens to a resource at the same time, exactly one becomes its
+// owner, and no two use it.
+func TestEachResourceHasExactlyOneOwnerInARace(t *testing.T) {
+	const rounds = 100_000 / 5
+	for name, play := range map[string]func(w *world, id handle.ID, l lease) []func(){
+		"release, leave, retire": func(w *world, id handle.ID, l lease) []func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			return []func(){func() { w.release(l) }, func() { w.visit(ctx, id) }, cancel, func() { w.retire(id) }}
+		},
+		"release, wait, retire twice": func(w *world, id handle.ID, l lease) []func() {
+			return []func(){func() { w.release(l) }, func() { w.visit(t.Context(), id) }, func() { w.retire(id) }, func() { w.retire(id) }}
+		},
+		"release, retire, close": func(w *world, id handle.ID, l lease) []func() {
+			return []func(){func() { w.release(l) }, func() { w.retire(id) }, func() { w.close() }}
+		},
+		"release, leave, close": func(w *world, id handle.ID, l lease) []func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			return []func(){func() { w.release(l) }, func() { w.visit(ctx, id) }, cancel, func() { w.close() }}
+		},
+		"release, two leave, close": func(w *world, id handle.ID, l lease) []func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			return []func(){func() { w.release(l) }, func() { w.visit(ctx, id) }, func() { w.visit(ctx, id) }, cancel, func() { w.close() }}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range rounds {
+				w := newWorld(t, 64)
+				id := w.insert()
+				fs := play(w, id, w.hold(id))
+				race(len(fs), func(i int) { fs[i]() })
+				if w.end(); t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// visit waits for a resource and gives it back.
+func (w *world) visit(ctx context.Context, id handle.ID) {
+	l, err := w.acquire(ctx, id, lanegate.Request{})
+	switch {
+	case err == nil:
+		w.release(l)
+	case errors.Is(err, context.Canceled), errors.Is(err, ioerr.ErrHandleNotFound), errors.Is(err, ioerr.ErrShutdown):
+	default:
+		w.t.Errorf("visit: %v", err)
+	}
+}
+
+// Law: at most one holder, however many try, in whatever way.
+func TestAtMostOneHolder(t *testing.T) {
+	for name, patience := range patiences {
+		w := &world{Registry: registry.New[*thing](4, patience), t: t}
+		ids := []handle.ID{w.insert(), w.insert()}
+		race(8, func(i int) {
+			for k := range 2000 {
+				id := ids[rand.IntN(len(ids))]
+				ctx, cancel := context.WithCancel(t.Context())
+				switch (i + k) % 5 {
+				case 0:
+					if l, ok := w.Try(id); ok {
+						w.begin(l)
+						w.release(l)
+					}
+				case 1:
+					go cancel()
+					fallthrough
+				default:
+					l, err := w.acquire(ctx, id, lanegate.Request{NoWait: k%7 == 0, FailFast: k%11 == 0})
+					if err == nil {
+						w.release(l)
+					}
+				}
+				cancel()
+			}
+		})
+		if w.end(); t.Failed() {
+			t.Fatalf("patience %s", name)
+		}
+	}
+}
+
+// A registry closes so many gates that somebody else comes in between: who finds
+// one resource gone must find all of them gone, with the consequences.
+func TestWhoFindsTheRegistryClosedFindsNoResourceLentAnyMore(t *testing.T) {
+	for range 5 {
+		w := newWorld(t, 64)
+		for range 20_000 {
+			w.insert()
+		}
+		id := w.insert()
+		held := w.hold(id)
+		failing, err := w.Reserve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		visited := make(chan error, 1)
+		go func() {
+			l, err := w.acquire(t.Context(), id, lanegate.Request{})
+			if err == nil {
+				w.release(l)
+			}
+			visited <- err
+		}()
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			w.close()
+		}()
+		for w.Stats().Live != 0 {
+			runtime.Gosched()
+		}
+		w.Abort(failing) // or it would be somebody's orphan
+		w.release(held)  // or the visitor would get it
+		<-closed
+		if err := <-visited; !errors.Is(err, ioerr.ErrShutdown) {
+			t.Errorf("visitor: %v, want ErrShutdown", err)
+		}
+		w.end()
+	}
+}
