@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/lanegate"
@@ -22,11 +23,12 @@ import (
 // calls that hold no lease; those that do are counted by the lease, since a
 // shutdown retires every handle first.
 type core struct {
-	lane  lane.Lane
-	owned bool
-	gated lane.Gated     // the lane, if it has the methods; else nil
-	gate  *lanegate.Gate // nil if the lane's admission serves as the pool's
-	owner uint64         // names the pool to the lane
+	lane    lane.Lane
+	owned   bool
+	gated   lane.Gated     // the lane, if it has the methods; else nil
+	gate    *lanegate.Gate // nil if the lane's admission serves as the pool's
+	sharded bool           // the calls of one handle belong to one part of the lane
+	owner   uint64         // names the pool to the lane
 
 	unguarded bool
 	refusals  refusals
@@ -52,17 +54,18 @@ const (
 // stack.
 type stay struct {
 	core  *core
-	outer *mark  // the call around this one
-	plain bool   // the caller's context is context.Background()
-	ended bool   // the call returned
-	at    *site  // what it holds
-	label string // its name
+	outer *mark     // the call around this one
+	plain bool      // the caller's context is context.Background()
+	ended bool      // the call returned
+	at    *site     // what it holds
+	label string    // its name
+	until time.Time // what AcceptWithin allows, once it was asked for
 
 	ctx    context.Context // what the call gets
 	mark   *mark           // to be ended; nil if ctx was ready-made
 	slot   lane.Slot
 	inside lanegate.Slot // of core.gate
-	call   *call         // listed because it has a label; or nil
+	listed *call         // because it has a label; or nil
 }
 
 // check refuses what needs no lane to refuse. The order is the promise: lifecycle,
@@ -98,20 +101,21 @@ func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
 		return c.count(&c.refusals.shutdown)
 	}
 	ok := false
-	if c.gated != nil && len(opts) == 0 {
+	if c.gated != nil && len(opts) == 0 && (at == &c.here || !c.sharded) {
 		s.slot, ok = c.gated.Try()
 	}
 	if !ok {
 		lc := callOf(opts)
+		s.bound(&lc)
 		lc.Owner, lc.Handle = c.owner, at.id.Uint64()
-		lc.NoWait = s.outer != nil && s.outer.holdsLane(c.lane)
+		lc.NoWait = s.outer.holdsLane(c.lane)
 		var err error
 		if s.slot, err = c.lane.Enter(ctx, lc); err != nil {
 			c.goOutside(s)
 			return c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
 		}
 		if s.label = lc.Label; s.label != "" {
-			s.call = c.calls.add(s.label, at.id)
+			s.listed = c.calls.add(s.label, at.id)
 		}
 	}
 	switch {
@@ -126,16 +130,26 @@ func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
 	return nil
 }
 
-// leave gives back what enter took. The lease, if any, is given back before.
+// leave gives back what enter took. The lease, if any, is given back after that:
+// so the next in line for the handle finds the slot free, and a shutdown, which
+// waits for the lease, also waits for the lane.
 func (s *stay) leave() {
-	if s.call != nil {
-		s.core.calls.remove(s.call)
+	if s.listed != nil {
+		s.core.calls.remove(s.listed)
 	}
 	if s.mark != nil {
 		s.mark.end()
 	}
 	s.core.lane.Leave(s.slot)
 	s.core.goOutside(s)
+}
+
+// bound makes AcceptWithin one deadline for both waits: the first to ask sets it.
+func (s *stay) bound(lc *lane.Call) {
+	if s.until.IsZero() {
+		s.until = lc.Accept
+	}
+	lc.Accept = s.until
 }
 
 // goInside counts the call at the pool's own gate, which has room for any number.

@@ -139,7 +139,7 @@ func (m *mark) holdsLane(l lane.Lane) bool {
 
 // holdsHandle reports whether the caller is inside a transaction on id.
 func (m *mark) holdsHandle(id handle.ID) bool {
-	for ; m != nil; m = m.outer() {
+	for ; m != nil && !id.IsZero(); m = m.outer() {
 		if m.site.id == id {
 			return true
 		}

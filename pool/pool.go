@@ -46,6 +46,7 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	p.lane, p.owned, p.unguarded = c.Lane, c.OwnsLane, c.Unguarded
 	p.owner = p.reg.Scope()
 	p.gated, _ = c.Lane.(lane.Gated)
+	p.sharded = len(c.Lane.Stats().Shards) > 1
 	if !p.owned || p.gated == nil {
 		p.gate = lanegate.New(lanegate.Config{Slots: lanegate.MaxSlots, Tickets: new(lanegate.Tickets)})
 	}

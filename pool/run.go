@@ -84,8 +84,8 @@ func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(c
 		if !s.ended {
 			err = s.unwound(recover())
 		}
-		p.giveBack(lease)
 		s.leave()
+		p.giveBack(lease)
 	}()
 	v, err = fn(s.ctx, lease.Resource.value)
 	s.ended = true
@@ -136,14 +136,19 @@ func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Cont
 // borrow acquires the lease of a handle that is not free.
 func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Option) (lease registry.Lease[resource[R]], err error) {
 	lc := callOf(opts)
+	s.bound(&lc)
 	if s.outer.holdsHandle(id) {
 		return lease, p.refuse(ctx, ioerr.ErrReentry, ioerr.Handle, lc.Label, id)
 	}
 	lease, err = p.reg.Acquire(ctx, id, lanegate.Request{
 		FailFast: lc.Policy == lane.FailFast,
+		NoWait:   s.outer.holdsLane(p.lane), // who holds the handle may wait for the caller's slot
 		Expire:   lc.Accept,
 	})
 	if err != nil {
+		if lease.Entry != nil {
+			p.bin.discard(lease.Entry)
+		}
 		return lease, p.refuse(ctx, err, ioerr.Handle, lc.Label, id)
 	}
 	return lease, nil
