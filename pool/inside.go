@@ -4,8 +4,6 @@ import (
 	"context"
 	"runtime"
 	"strings"
-
-	"github.com/iolane/iolane/handle"
 )
 
 // inside reports whether the caller is, or seems to be, inside a call of the
@@ -22,12 +20,16 @@ func (c *core) inside(ctx context.Context) bool {
 	return c.state.Load() != stateClosed && c.running() > 0 && onStack()
 }
 
-// usedByCaller is inside for a transaction on one handle that is in use.
-func (c *core) usedByCaller(ctx context.Context, id handle.ID) bool {
-	if m := markOf(ctx); m != nil {
-		return m.holdsHandle(id)
+// holdsSlot reports whether the caller is, or seems to be, inside a call of the
+// pool's lane, in the same manner.
+func (c *core) holdsSlot(ctx context.Context) bool {
+	if c.unguarded {
+		return false
 	}
-	return !c.unguarded && onStack()
+	if m := markOf(ctx); m != nil {
+		return m.holdsLane(c.lane)
+	}
+	return onStack()
 }
 
 // running is the number of calls inside, as far as the pool can tell. Calls with a

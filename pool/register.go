@@ -82,8 +82,8 @@ func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx conte
 //
 // Destroy waits for that and returns what went wrong (an *ioerr.HookError). ctx
 // bounds the waiting only: after its end the error has Effect Unknown, and the
-// disposal takes place all the same. From inside a call that uses the resource
-// Destroy does not wait. It is idempotent: an ID of this pool that names nothing
+// disposal takes place all the same. From inside a call on the pool's lane Destroy
+// does not wait, since the disposal takes a slot too. It is idempotent: an ID of this pool that names nothing
 // is no error, also after a shutdown; ErrScopeMismatch is for those of others.
 func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 	c := p.own()
@@ -103,18 +103,22 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 	if orphan {
 		p.bin.discard(e)
 	}
-	if !orphan && c.usedByCaller(ctx, id) {
-		return nil
+	if c.holdsSlot(ctx) {
+		return nil // it would wait for a slot, or for a holder who may wait for one
 	}
 	select {
 	case <-e.Gone():
-		if err := e.Err(); err != nil {
-			return c.leaf(err, "", id)
-		}
-		return nil
 	case <-ctx.Done():
-		return c.leftRunning(ctx, id, context.Cause(ctx))
+		select {
+		case <-e.Gone(): // both: what has happened counts
+		default:
+			return c.leftRunning(ctx, id, context.Cause(ctx))
+		}
 	}
+	if err := e.Err(); err != nil {
+		return c.leaf(err, "", id)
+	}
+	return nil
 }
 
 // Has reports whether id names a resource that calls can use.
