@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/iolane/iolane/pool"
+)
+
+// noResource is what the pool holds: nothing.
+type noResource = struct{}
+
+// sum is the SHA-256 of a file.
+type sum [sha256.Size]byte
+
+// hashed is what hashing a file comes to.
+type hashed struct {
+	sum  sum
+	size int64
+}
+
+// hasher hashes files on a pool.
+type hasher struct {
+	files   *pool.Pool[noResource]
+	tally   *tally
+	scratch sync.Pool // of *scratch: as many as there are calls at a time
+}
+
+type scratch struct {
+	hash hash.Hash
+	buf  [128 << 10]byte
+}
+
+func newHasher(files *pool.Pool[noResource], t *tally) *hasher {
+	return &hasher{
+		files:   files,
+		tally:   t,
+		scratch: sync.Pool{New: func() any { return &scratch{hash: sha256.New()} }},
+	}
+}
+
+// hash opens, hashes and closes a file in one call. flags are added to those of
+// the open.
+func (h *hasher) hash(ctx context.Context, path string, flags int) (hashed, error) {
+	open := func(context.Context) (*os.File, error) {
+		return os.OpenFile(path, os.O_RDONLY|openRegular|flags, 0)
+	}
+	return pool.Scoped(ctx, h.files, open, h.read, (*os.File).Close)
+}
+
+// read hashes an open file. What is no regular file, or no longer one, is
+// refused, since it might never end.
+func (h *hasher) read(_ context.Context, f *os.File) (r hashed, err error) {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return r, err
+	case info.IsDir():
+		return r, syscall.EISDIR
+	case !info.Mode().IsRegular():
+		return r, errNotRegular
+	}
+	s := h.scratch.Get().(*scratch) //nolint:errcheck // it holds nothing else
+	defer h.scratch.Put(s)
+	s.hash.Reset()
+	for {
+		n, err := f.Read(s.buf[:])
+		s.hash.Write(s.buf[:n])
+		r.size += int64(n)
+		h.tally.read.Add(int64(n))
+		if errors.Is(err, io.EOF) {
+			s.hash.Sum(r.sum[:0])
+			return r, nil
+		}
+		if err != nil {
+			return r, err
+		}
+	}
+}
+
+var errNotRegular = errors.New("not a regular file")
