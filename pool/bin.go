@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,10 +28,11 @@ type bin[R any] struct {
 	hook   func(R) error // nil: nothing to do
 	within time.Duration
 
-	mu       sync.Mutex // a leaf
-	waste    []waste[R] // oldest first
-	workers  int        // goroutines, without those whose hook hangs
-	hung     int        // hooks past their time that still run
+	mu       sync.Mutex  // a leaf
+	waste    []waste[R]  // oldest first
+	replaced []handle.ID // of resources that were replaced: in waste, or with a worker
+	workers  int         // goroutines, without those whose hook hangs
+	hung     int         // hooks past their time that still run
 	empty    signal.Crowd
 	disposed uint64             // resources disposed of, well or badly
 	failed   uint64             // of these, badly
@@ -63,12 +65,16 @@ func (b *bin[R]) add(w waste[R]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waste = append(b.waste, w)
+	if w.entry == nil {
+		b.replaced = append(b.replaced, w.id)
+	}
 	b.staff()
 }
 
-// staff starts a goroutine if there is work for it. mu is held.
+// staff starts a goroutine if there is work: those there are may be held up by a
+// hook. mu is held.
 func (b *bin[R]) staff() {
-	if b.workers < min(maxDisposers, len(b.waste)) {
+	if b.workers < maxDisposers && len(b.waste) > 0 {
 		b.workers++
 		go b.work()
 	}
@@ -122,18 +128,23 @@ func (b *bin[R]) dispose(w waste[R], counted *bool) {
 		}
 	}
 	var settled atomic.Bool
-	watch := time.AfterFunc(b.within, func() {
-		if !b.mayHang() {
+	var giveUp func()
+	giveUp = func() {
+		switch {
+		case settled.Load():
 			return
-		}
-		if !settled.CompareAndSwap(false, true) {
+		case !b.mayHang():
+			time.AfterFunc(b.within, giveUp) // one of those that hang may have ended by then
+			return
+		case !settled.CompareAndSwap(false, true):
 			b.hangsNoMore()
 			return
 		}
 		leave()
-		b.replaceWorker()
 		b.finish(w, &ioerr.HookError{Hook: "dispose", Handle: w.id, Err: ioerr.ErrHookTimeout})
-	})
+		b.replaceWorker()
+	}
+	watch := time.AfterFunc(b.within, giveUp)
 	callHook("dispose", w.id, func() error { return b.hook(w.value) }, func(herr error) {
 		watch.Stop()
 		if !settled.CompareAndSwap(false, true) {
@@ -178,6 +189,9 @@ func (b *bin[R]) replaceWorker() {
 func (b *bin[R]) finish(w waste[R], err error) {
 	b.mu.Lock()
 	b.disposed++
+	if i := slices.Index(b.replaced, w.id); i >= 0 && w.entry == nil {
+		b.replaced = slices.Delete(b.replaced, i, i+1)
+	}
 	if err != nil {
 		b.failed++
 		if herr, ok := errors.AsType[*ioerr.HookError](err); ok && len(b.errors) < maxErrors {

@@ -127,13 +127,17 @@ func (c *core) count(e *ioerr.Error) error {
 	return e
 }
 
-// undone is the error of a Register whose resource was disposed of at once: the
-// pool was shutting down by the time it was open.
-func (c *core) undone(id handle.ID) error {
-	return c.count(&ioerr.Error{
-		Outcome: ioerr.ShutdownInProgress, Origin: ioerr.Executor, Effect: ioerr.Done,
-		Handle: id, Lane: c.lane.Name(), Err: ioerr.ErrShutdown,
-	})
+// undone is the error of a Register or Replace whose resource was disposed of at
+// once, since the handle was retired by the time it was open.
+func (c *core) undone(id handle.ID, label string) error {
+	e := &ioerr.Error{
+		Outcome: ioerr.Failed, Origin: ioerr.Handle, Effect: ioerr.Done,
+		Label: label, Handle: id, Lane: c.lane.Name(), Err: ioerr.ErrHandleNotFound,
+	}
+	if c.state.Load() != stateOpen {
+		e.Outcome, e.Origin, e.Err = ioerr.ShutdownInProgress, ioerr.Executor, ioerr.ErrShutdown
+	}
+	return c.count(e)
 }
 
 // leftRunning is the error of a caller that would not wait for the end of what

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/pool"
 )
 
@@ -119,8 +120,11 @@ func closes[R any](t testing.TB, p *pool.Pool[R]) {
 	}
 }
 
-// bg and nothing spare the tests some noise.
-var bg = context.Background()
+// These spare the tests some noise.
+var (
+	bg   = context.Background()
+	noID handle.ID
+)
 
 func nothing(context.Context) error { return nil }
 

@@ -36,7 +36,8 @@ func (c *core) holdsSlot(ctx context.Context) bool {
 // handle on a lane that is not the pool's own are counted with the lane's.
 func (c *core) running() int { return c.lane.Stats().Running }
 
-// onStack reports whether a call of some pool is on the goroutine's stack.
+// onStack reports whether a call or a hook of some pool is on the goroutine's
+// stack.
 func onStack() bool {
 	pc := make([]uintptr, 64)
 	for skip := 2; ; skip += len(pc) {
@@ -45,7 +46,8 @@ func onStack() bool {
 		for more := n > 0; more; {
 			var f runtime.Frame
 			f, more = frames.Next()
-			if name, _, _ := strings.Cut(f.Function, "["); name == pkg+"Run" || name == pkg+"Transact" {
+			switch name, _, _ := strings.Cut(f.Function, "["); name {
+			case pkg + "Run", pkg + "Transact", pkg + "opened", pkg + "callHook":
 				return true
 			}
 		}

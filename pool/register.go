@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/ioerr"
@@ -12,30 +13,48 @@ import (
 // resource that open returns is disposed of and the error is ErrShutdown with
 // Effect Done. Otherwise errors are as for [Run].
 func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, error), opts ...Option) (handle.ID, error) {
-	if err := new(stay).check(ctx, p.own(), open == nil); err != nil {
+	var s stay
+	if err := s.check(ctx, p.own(), open == nil); err != nil {
 		return handle.ID{}, err
 	}
 	lease, err := p.reg.Reserve()
 	if err != nil {
 		return handle.ID{}, p.refuse(ctx, err, ioerr.Executor, "", handle.ID{})
 	}
-	opened := false
+	committed := false
 	defer func() { // also when open ends its goroutine
-		if !opened {
+		if !committed {
 			p.reg.Abort(lease)
 		}
 	}()
-	r, err := Run(ctx, p, open, opts...)
+	r, err := opened(ctx, &s, p.siteOf(lease), open, opts)
 	if err != nil {
 		return handle.ID{}, err
 	}
-	opened = true
+	committed = true
 	lease.Resource.value = r
 	if lease.Commit() {
 		p.bin.discard(lease.Entry)
-		return handle.ID{}, p.undone(lease.ID)
+		return handle.ID{}, p.undone(lease.ID, s.label)
 	}
 	return lease.ID, nil
+}
+
+// opened runs open like a transaction on the resource that it is to return, which
+// the caller has leased.
+func opened[R any](ctx context.Context, s *stay, at *site, open func(context.Context) (R, error), opts []Option) (r R, err error) {
+	if err := s.enter(ctx, at, opts); err != nil {
+		return r, err
+	}
+	defer func() {
+		if !s.ended {
+			err = s.unwound(recover())
+		}
+		s.leave()
+	}()
+	r, err = open(s.ctx)
+	s.ended = true
+	return r, s.failed(err)
 }
 
 // Adopt takes ownership of a resource that is open already. On an error, which is
@@ -54,26 +73,38 @@ func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
 // Replace exchanges the resource behind id for the one that open returns, under
 // the same ID: for a broken connection or a file to be opened anew. open runs like
 // the function of Transact, with the old resource, which it must leave open: the
-// pool disposes of it once open has succeeded. If open fails the old one stays. If
-// the handle was destroyed meanwhile, both are disposed of.
+// pool disposes of it once open has succeeded. If open fails, or returns the old
+// one, that stays. If the handle was destroyed meanwhile, both are disposed of and
+// the error is ErrHandleNotFound, or ErrShutdown, with Effect Done.
 func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx context.Context, old R) (R, error), opts ...Option) error {
 	if open == nil {
 		return new(stay).check(ctx, p.own(), true)
 	}
-	return p.With(ctx, id, func(ctx context.Context, old R) error {
+	retired := false
+	err := p.With(ctx, id, func(ctx context.Context, old R) error {
 		fresh, err := open(ctx, old)
-		if err != nil {
+		if err != nil || same(fresh, old) {
 			return err
 		}
 		e, err := p.reg.Held(id)
-		if err != nil { // destroyed while open ran
+		if retired = err != nil; retired { // while open ran
 			p.bin.add(waste[R]{value: fresh, id: id})
-			return err
+			return nil
 		}
 		e.Resource.value = fresh // under the lease that With holds
 		p.bin.add(waste[R]{value: old, id: id})
 		return nil
 	}, opts...)
+	if retired {
+		return p.undone(id, callOf(opts).Label)
+	}
+	return err
+}
+
+// same reports whether two resources are one and the same. Of values that cannot
+// be compared no two are.
+func same[R any](a, b R) bool {
+	return reflect.ValueOf(&a).Elem().Comparable() && any(a) == any(b)
 }
 
 // Destroy retires the resource: from now on id names nothing, and callers that

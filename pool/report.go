@@ -32,23 +32,27 @@ type Report struct {
 // Error gives the counts and names the first few of each kind.
 func (r *Report) Error() string {
 	var parts []string
-	add := func(n int, what string, name func(i int) string) {
+	add := func(n uint64, what string, known int, name func(i int) string) {
 		if n == 0 {
 			return
 		}
 		s := fmt.Sprintf("%d %s", n, what)
-		for i := range min(n, 3) {
+		for i := range min(known, 3) {
 			s += []string{": ", ", "}[min(i, 1)] + name(i)
 		}
-		if n > 3 {
+		if known > 3 {
 			s += ", …"
 		}
 		parts = append(parts, s)
 	}
-	add(len(r.Running), "running", func(i int) string { return r.Running[i].String() })
-	add(r.Unlabelled, "running without a label", func(int) string { return "" })
-	add(len(r.Undisposed), "not disposed of", func(i int) string { return r.Undisposed[i].String() })
-	add(len(r.Failed), "failed", func(i int) string { return r.Failed[i].Error() })
+	all := func(n int, what string, name func(i int) string) { add(uint64(n), what, n, name) }
+	all(len(r.Running), "running", func(i int) string { return r.Running[i].String() })
+	add(uint64(r.Unlabelled), "running without a label", 0, nil)
+	all(len(r.Undisposed), "not disposed of", func(i int) string { return r.Undisposed[i].String() })
+	add(r.FailedTotal, "failed", len(r.Failed), func(i int) string { return r.Failed[i].Error() })
+	if parts == nil {
+		return "nothing is left to wait for"
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -85,34 +89,35 @@ func (p *Pool[R]) finished() error {
 // report says what there is to tell now.
 func (p *Pool[R]) report() *Report {
 	r := &Report{Running: p.calls.list()}
-	labelled := len(r.Running)
 	held := make(map[handle.ID]bool)
 	for _, c := range r.Running {
 		held[c.Handle] = true
 	}
-	unseen := 0 // holders without a label, counted with their handle
 	for _, e := range p.reg.Retiring() {
 		r.Undisposed = append(r.Undisposed, e.ID)
-		if !held[e.ID] && e.Held() {
+		if !held[e.ID] && e.Held() { // without a label, or still in the queue
 			r.Running = append(r.Running, Call{Handle: e.ID})
-			unseen++
 		}
 	}
-	switch {
-	case p.gate != nil:
-		r.Unlabelled = p.gate.Stats().Running
-		for _, c := range r.Running[:labelled] {
-			if c.Handle.IsZero() {
-				r.Unlabelled--
-			}
-		}
-	default:
+	inside := 0
+	if p.gate != nil { // it counts the calls without a handle
+		inside = p.gate.Stats().Running
+	} else { // the lane counts them all, and the disposals
 		s := p.lane.Stats()
-		r.Unlabelled = s.Running + s.Queued - labelled - unseen
+		inside = s.Running + s.Queued
 	}
-	r.Unlabelled = max(r.Unlabelled, 0)
+	for _, c := range r.Running {
+		if p.gate == nil || c.Handle.IsZero() {
+			inside--
+		}
+	}
 	p.bin.mu.Lock()
 	defer p.bin.mu.Unlock()
+	if p.gate == nil {
+		inside -= p.bin.workers
+	}
+	r.Unlabelled = max(inside, 0)
+	r.Undisposed = append(r.Undisposed, p.bin.replaced...)
 	r.Failed = append(r.Failed, p.bin.errors...)
 	r.FailedTotal = p.bin.failed
 	return r
