@@ -80,7 +80,7 @@ func (c Config[R]) complete() (Config[R], error) {
 	}
 	if isNil(c.Lane) {
 		if c.Lane != nil {
-			return c, badField("Lane", c.Lane, "is a nil pointer")
+			return c, badField("Lane", c.Lane, "holds nil")
 		}
 		if c.OwnsLane {
 			return c, badField("OwnsLane", true, "there is no Lane to own; the pool owns the one it makes")
@@ -88,7 +88,7 @@ func (c Config[R]) complete() (Config[R], error) {
 		return c, nil
 	}
 	switch {
-	case !reflect.TypeOf(c.Lane).Comparable():
+	case !reflect.ValueOf(c.Lane).Comparable():
 		return c, badField("Lane", reflect.TypeOf(c.Lane), "is not comparable")
 	case !reflect.ValueOf(c.Threads).IsZero():
 		return c, badField("Threads", c.Threads, "must be zero when Lane is set")
@@ -101,7 +101,7 @@ func isNil(l lane.Lane) bool {
 		return true
 	}
 	v := reflect.ValueOf(l)
-	return v.Kind() == reflect.Pointer && v.IsNil()
+	return (v.Kind() == reflect.Pointer || v.Kind() == reflect.Chan) && v.IsNil()
 }
 
 func badField(field string, value any, reason string) error {

@@ -69,8 +69,8 @@ type stay struct {
 }
 
 // check refuses what needs no lane to refuse. The order is the promise: lifecycle,
-// then the context.
-func (s *stay) check(ctx context.Context, c *core, fnNil bool) error {
+// then the context. lacks names a function that is nil.
+func (s *stay) check(ctx context.Context, c *core, lacks string) error {
 	if c == nil || c.state.Load() == stateNone {
 		return argument("p", "pool.Pool", "was not made by pool.New")
 	}
@@ -80,8 +80,8 @@ func (s *stay) check(ctx context.Context, c *core, fnNil bool) error {
 		return c.count(&c.refusals.shutdown)
 	case ctx == nil:
 		return c.bad("ctx", nil, "must not be nil")
-	case fnNil:
-		return c.bad("fn", nil, "must not be nil")
+	case lacks != "":
+		return c.bad(lacks, nil, "must not be nil")
 	case ctx == context.Background():
 		s.plain = true
 	case ctx.Err() != nil:
@@ -90,6 +90,14 @@ func (s *stay) check(ctx context.Context, c *core, fnNil bool) error {
 		s.outer = markOf(ctx)
 	}
 	return nil
+}
+
+// lacks is the name if there is something that is nil.
+func lacks(isNil bool, name string) string {
+	if isNil {
+		return name
+	}
+	return ""
 }
 
 // enter gets the call into the lane. On success leave must follow. at is what the

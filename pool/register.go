@@ -14,7 +14,7 @@ import (
 // Effect Done. Otherwise errors are as for [Run].
 func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, error), opts ...Option) (handle.ID, error) {
 	var s stay
-	if err := s.check(ctx, p.own(), open == nil); err != nil {
+	if err := s.check(ctx, p.own(), lacks(open == nil, "open")); err != nil {
 		return handle.ID{}, err
 	}
 	lease, err := p.reg.Reserve()
@@ -60,7 +60,7 @@ func opened[R any](ctx context.Context, s *stay, at *site, open func(context.Con
 // Adopt takes ownership of a resource that is open already. On an error, which is
 // ErrShutdown, it stays the caller's.
 func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
-	if err := new(stay).check(context.Background(), p.own(), false); err != nil {
+	if err := new(stay).check(context.Background(), p.own(), ""); err != nil {
 		return handle.ID{}, err
 	}
 	e, err := p.reg.Insert(resource[R]{value: r})
@@ -78,7 +78,7 @@ func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
 // the error is ErrHandleNotFound, or ErrShutdown, with Effect Done.
 func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx context.Context, old R) (R, error), opts ...Option) error {
 	if open == nil {
-		return new(stay).check(ctx, p.own(), true)
+		return new(stay).check(ctx, p.own(), "open")
 	}
 	retired := false
 	err := p.With(ctx, id, func(ctx context.Context, old R) error {
@@ -159,4 +159,9 @@ func (p *Pool[R]) Has(id handle.ID) bool {
 
 // IDFromUint64 gives back the ID whose [handle.ID.Uint64] is u, for tables that
 // hold only 64 bits. It does not look the ID up.
-func (p *Pool[R]) IDFromUint64(u uint64) handle.ID { return handle.FromUint64(p.owner, u) }
+func (p *Pool[R]) IDFromUint64(u uint64) handle.ID {
+	if p == nil {
+		return handle.ID{}
+	}
+	return handle.FromUint64(p.owner, u)
+}

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -28,7 +29,7 @@ import (
 // FailNow in a test), everything is given back and the goroutine ends.
 func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T, error), opts ...Option) (v T, err error) {
 	var s stay
-	if err := s.check(ctx, p.own(), fn == nil); err != nil {
+	if err := s.check(ctx, p.own(), lacks(fn == nil, "fn")); err != nil {
 		return v, err
 	}
 	if err := s.enter(ctx, &p.here, opts); err != nil {
@@ -48,7 +49,7 @@ func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T,
 // Do is Run for a call that has no result but an error.
 func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
 	if fn == nil {
-		return new(stay).check(ctx, p.own(), true)
+		return new(stay).check(ctx, p.own(), "fn")
 	}
 	_, err := Run(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }, opts...)
 	return err
@@ -67,7 +68,7 @@ func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts .
 // inside a transaction on the same handle.
 func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(context.Context, R) (T, error), opts ...Option) (v T, err error) {
 	var s stay
-	if err := s.check(ctx, p.own(), fn == nil); err != nil {
+	if err := s.check(ctx, p.own(), lacks(fn == nil, "fn")); err != nil {
 		return v, err
 	}
 	lease, ok := p.reg.Try(id)
@@ -95,7 +96,7 @@ func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(c
 // With is Transact for a call that has no result but an error.
 func (p *Pool[R]) With(ctx context.Context, id handle.ID, fn func(context.Context, R) error, opts ...Option) error {
 	if fn == nil {
-		return new(stay).check(ctx, p.own(), true)
+		return new(stay).check(ctx, p.own(), "fn")
 	}
 	_, err := Transact(ctx, p, id, func(ctx context.Context, r R) (struct{}, error) { return struct{}{}, fn(ctx, r) }, opts...)
 	return err
@@ -111,7 +112,7 @@ func (p *Pool[R]) With(ctx context.Context, id handle.ID, fn func(context.Contex
 func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Context) (S, error), use func(context.Context, S) (T, error), dispose func(S) error, opts ...Option) (T, error) {
 	if open == nil || use == nil {
 		var none T
-		return none, new(stay).check(ctx, p.own(), true)
+		return none, new(stay).check(ctx, p.own(), cmp.Or(lacks(open == nil, "open"), "use"))
 	}
 	return Run(ctx, p, func(ctx context.Context) (v T, err error) {
 		s, err := open(ctx)
