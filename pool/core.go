@@ -37,6 +37,7 @@ type core struct {
 	state  atomic.Uint32 // a state; written under Shutdown's turn
 	giveUp context.Context
 	cancel context.CancelCauseFunc
+	over   joined // of calls that have ended
 
 	calls  calls
 	counts counts

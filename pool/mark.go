@@ -49,45 +49,48 @@ func markOf(ctx context.Context) *mark {
 	return m
 }
 
-// Value answers for the mark itself, else as the context that is in force.
+// Value answers for the mark itself, then as the context that is in force (which
+// is how the context package finds out about ends and causes), then as the caller's.
 func (m *mark) Value(key any) any {
 	if key == (markKey{}) {
 		return m
 	}
 	if c := m.inForce(); c != nil {
-		return c.Value(key)
+		if v := c.Value(key); v != nil {
+			return v
+		}
 	}
-	if v := m.Context.Value(key); v != nil || m.Context.Done() != nil {
-		return v
-	}
-	return m.site.core.giveUp.Value(key)
+	return m.Context.Value(key)
 }
 
 // Done implements context.Context.
 func (m *mark) Done() <-chan struct{} {
-	if m.Context.Done() == nil {
-		return m.site.core.giveUp.Done()
+	if c := m.inForce(); c != nil {
+		return c.Done()
 	}
 	return m.join().Done()
 }
 
 // Err implements context.Context.
 func (m *mark) Err() error {
-	if m.Context.Done() == nil {
-		return m.site.core.giveUp.Err()
-	}
 	if c := m.inForce(); c != nil {
 		return c.Err()
 	}
 	return m.Context.Err()
 }
 
-// inForce is the joined context if there has to be one by now.
-func (m *mark) inForce() *joined {
+// inForce is the context that tells of the end of this one: that of the pool if
+// the caller's never ends, else the joined one if there has to be one by now, else
+// nil for the caller's.
+func (m *mark) inForce() context.Context {
+	giveUp := m.site.core.giveUp
+	if m.Context.Done() == nil {
+		return giveUp
+	}
 	if c := m.joined.Load(); c != nil {
 		return c
 	}
-	if m.site.core.giveUp.Err() != nil && m.Context.Done() != nil {
+	if giveUp.Err() != nil {
 		return m.join()
 	}
 	return nil
@@ -117,10 +120,11 @@ func (c *joined) end() {
 	c.cancel(context.Canceled)
 }
 
-// end releases what Done may have made. The call's context is over with the call.
+// end ends the context with the call: what was derived from it is over, and
+// whoever kept it finds it so and leaves nothing behind.
 func (m *mark) end() {
-	if c := m.joined.Load(); c != nil {
-		c.end()
+	if !m.joined.CompareAndSwap(nil, &m.site.core.over) {
+		m.joined.Load().end()
 	}
 }
 

@@ -53,6 +53,9 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	p.refusals = newRefusals(c.Lane.Name())
 	p.here.init(&p.core, handle.ID{})
 	p.giveUp, p.cancel = context.WithCancelCause(context.Background())
+	over, end := context.WithCancel(context.Background())
+	end()
+	p.over.Context = over
 	p.bin.core, p.bin.reg, p.bin.hook, p.bin.within = &p.core, p.reg, c.Dispose, c.DisposeWithin
 	p.state.Store(stateOpen)
 	return p, nil
