@@ -42,12 +42,16 @@ func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label
 	if e := c.refusals.find(err, origin); e != nil {
 		return c.count(e)
 	}
+	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	if ended && c.state.Load() != stateOpen {
+		return c.count(&c.refusals.shutdown) // which began while the call waited
+	}
 	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: origin, Effect: ioerr.None, Label: label, Lane: c.lane.Name(), Err: err}
 	if !id.IsZero() {
 		e.Handle = id
 	}
 	switch {
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+	case ended:
 		e.Outcome, e.Err = outcomeOf(ctx), context.Cause(ctx)
 	case errors.Is(err, ioerr.ErrShutdown):
 		e.Outcome = ioerr.ShutdownInProgress
@@ -144,8 +148,11 @@ func (c *core) undone(id handle.ID, label string) error {
 // goes on without it.
 func (c *core) leftRunning(ctx context.Context, id handle.ID, why error) error {
 	e := &ioerr.Error{
-		Outcome: outcomeOf(ctx), Origin: ioerr.Executor, Effect: ioerr.Unknown,
+		Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.Unknown,
 		Lane: c.lane.Name(), Err: why,
+	}
+	if ctx.Err() != nil { // else a lane would not shut down
+		e.Outcome = outcomeOf(ctx)
 	}
 	if !id.IsZero() {
 		e.Handle = id

@@ -101,6 +101,11 @@ func (m *minimal) Shutdown(ctx context.Context) error {
 	for i := range cap(m.slots) {
 		select {
 		case m.slots <- struct{}{}:
+			continue
+		default:
+		}
+		select {
+		case m.slots <- struct{}{}:
 		case <-ctx.Done():
 			for range i {
 				<-m.slots

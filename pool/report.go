@@ -50,8 +50,12 @@ func (r *Report) Error() string {
 	add(uint64(r.Unlabelled), "running without a label", 0, nil)
 	all(len(r.Undisposed), "not disposed of", func(i int) string { return r.Undisposed[i].String() })
 	add(r.FailedTotal, "failed", len(r.Failed), func(i int) string { return r.Failed[i].Error() })
-	if parts == nil {
-		return "nothing is left to wait for"
+	switch {
+	case parts != nil:
+	case r.cause != nil:
+		return r.cause.Error()
+	default:
+		return "nothing to report"
 	}
 	return strings.Join(parts, "; ")
 }
@@ -69,10 +73,10 @@ func (r *Report) Unwrap() []error {
 }
 
 // unfinished is the error of a Shutdown that stopped waiting.
-func (p *Pool[R]) unfinished(ctx context.Context) error {
+func (p *Pool[R]) unfinished(ctx context.Context, why error) error {
 	p.cancel(ioerr.ErrShutdown) // give up: tell the calls that listen
 	r := p.report()
-	r.cause = context.Cause(ctx)
+	r.cause = why
 	return p.leftRunning(ctx, handle.ID{}, r)
 }
 

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/iolane/iolane/handle"
@@ -44,12 +45,12 @@ func (p *Pool[R]) Shutdown(ctx context.Context) error {
 		select {
 		case p.turn <- struct{}{}:
 		case <-ctx.Done():
-			return p.unfinished(ctx)
+			return p.unfinished(ctx, context.Cause(ctx))
 		}
 	}
 	defer func() { <-p.turn }()
-	if !p.wind(ctx) {
-		return p.unfinished(ctx)
+	if err := p.wind(ctx); err != nil {
+		return p.unfinished(ctx, err)
 	}
 	c.state.Store(stateClosed)
 	return p.finished()
@@ -75,23 +76,29 @@ func (p *Pool[R]) refuseNewcomers() {
 }
 
 // wind goes through the phases that wait, those that are done already at no cost.
-// It reports false if ctx ended first. Only the holder of turn calls it.
-func (p *Pool[R]) wind(ctx context.Context) bool {
+// Its error is the cause of ctx, or that of a lane which does not shut down. Only
+// the holder of turn calls it.
+func (p *Pool[R]) wind(ctx context.Context) error {
 	// Phase 2. Calls with a handle may still be inside a lane that is not the
 	// pool's own; they end in phase 3.
 	if p.gate != nil {
 		if !p.gate.Drain(ctx) {
-			return false
+			return context.Cause(ctx)
 		}
-	} else if p.gated.Drain(ctx) != nil {
-		return false
+	} else if err := p.gated.Drain(ctx); err != nil {
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	// Phase 3. No newcomer, no call without a handle: nothing is added to the
 	// registry any more, and to the bin only by the last holder of a handle, before
 	// the registry is empty.
 	if !p.reg.WaitEmpty(ctx) || !p.bin.wait(ctx) {
-		return false
+		return context.Cause(ctx)
 	}
 	// Phase 4.
-	return !p.owned || p.lane.Shutdown(ctx) == nil
+	if p.owned {
+		if err := p.lane.Shutdown(ctx); err != nil {
+			return cmp.Or(context.Cause(ctx), err)
+		}
+	}
+	return nil
 }
