@@ -106,8 +106,10 @@ func lacks(isNil bool, name string) string {
 func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
 	c := s.core
 	s.at = at
-	if c.gate != nil && at == &c.here && !c.goInside(s) {
-		return c.count(&c.refusals.shutdown)
+	if c.gate != nil && at == &c.here {
+		if e := c.goInside(s); e != nil {
+			return c.count(e)
+		}
 	}
 	ok := false
 	if c.gated != nil && len(opts) == 0 && (at == &c.here || !c.sharded) {
@@ -122,6 +124,11 @@ func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
 		if s.slot, err = c.lane.Enter(ctx, lc); err != nil {
 			c.goOutside(s)
 			return c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
+		}
+		if c.gated == nil && c.state.Load() != stateOpen { // such a lane could not wake it
+			c.lane.Leave(s.slot)
+			c.goOutside(s)
+			return c.count(&c.refusals.shutdown)
 		}
 		if s.label = lc.Label; s.label != "" {
 			s.listed = c.calls.add(s.label, at.id)
@@ -161,14 +168,22 @@ func (s *stay) bound(lc *lane.Call) {
 	lc.Accept = s.until
 }
 
-// goInside counts the call at the pool's own gate, which has room for any number.
-func (c *core) goInside(s *stay) (ok bool) {
-	if s.inside, ok = c.gate.Try(); !ok {
-		var v lanegate.Verdict
-		s.inside, v = c.gate.Acquire(context.Background(), lanegate.Request{NoWait: true})
-		ok = v == lanegate.Granted
+// goInside counts the call at the pool's own gate, which has room for half a
+// million.
+func (c *core) goInside(s *stay) *ioerr.Error {
+	var ok bool
+	if s.inside, ok = c.gate.Try(); ok {
+		return nil
 	}
-	return ok
+	var v lanegate.Verdict
+	s.inside, v = c.gate.Acquire(context.Background(), lanegate.Request{NoWait: true})
+	if v == lanegate.Granted {
+		return nil
+	}
+	if v == lanegate.Busy {
+		return &c.refusals.overloaded
+	}
+	return &c.refusals.shutdown
 }
 
 func (c *core) goOutside(s *stay) {

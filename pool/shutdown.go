@@ -3,6 +3,7 @@ package pool
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/ioerr"
@@ -82,7 +83,7 @@ func (p *Pool[R]) wind(ctx context.Context) error {
 	// Phase 2. Calls with a handle may still be inside a lane that is not the
 	// pool's own; they end in phase 3.
 	if p.gate != nil {
-		if !p.gate.Drain(ctx) {
+		if !p.await(ctx, p.gate.Drain) {
 			return context.Cause(ctx)
 		}
 	} else if err := p.gated.Drain(ctx); err != nil {
@@ -91,7 +92,7 @@ func (p *Pool[R]) wind(ctx context.Context) error {
 	// Phase 3. No newcomer, no call without a handle: nothing is added to the
 	// registry any more, and to the bin only by the last holder of a handle, before
 	// the registry is empty.
-	if !p.reg.WaitEmpty(ctx) || !p.bin.wait(ctx) {
+	if !p.await(ctx, p.reg.WaitEmpty) || !p.bin.wait(ctx) {
 		return context.Cause(ctx)
 	}
 	// Phase 4.
@@ -101,4 +102,24 @@ func (p *Pool[R]) wind(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// await waits as wait does. On a shared lane it evicts again now and then: a
+// caller that was on its way from the pool's gate, or from its handle, into the
+// lane when refuseNewcomers did so stands in the lane's waiting room by now, and
+// would stay there for as long as others keep the lane full. (A lane that could be
+// told once and for all would not need this.)
+func (c *core) await(ctx context.Context, wait func(context.Context) bool) bool {
+	if c.owned || c.gated == nil {
+		return wait(ctx)
+	}
+	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		short, cancel := context.WithTimeout(ctx, pause)
+		done := wait(short)
+		cancel()
+		if done || ctx.Err() != nil {
+			return done
+		}
+		c.gated.Evict(c.owner)
+	}
 }
