@@ -122,7 +122,7 @@ func TestEachExtremeFieldThatIsAllowedWorks(t *testing.T) {
 // Law: a nil context or function is told by its name, and nothing has run.
 func TestNilArgumentsAreNamed(t *testing.T) {
 	p := makePool(t, pool.Config[int]{})
-	id, _ := p.Adopt(1)
+	id := adopt(t, p, 1)
 	open := func(context.Context) (int, error) { t.Error("opened"); return 0, nil }
 	var none context.Context
 	for _, test := range []struct {
@@ -205,9 +205,9 @@ func TestNilAndZeroPoolsRefuseEverything(t *testing.T) {
 func TestIDsThatNameNothing(t *testing.T) {
 	everywhere(t, need{}, lane.Config{}, func(t *testing.T, g *ground) {
 		p, other := on(g, pool.Config[int]{}), makePool(t, pool.Config[int]{})
-		id, _ := p.Adopt(1)
-		stale, _ := p.Adopt(2)
-		foreign, _ := other.Adopt(3)
+		id := adopt(t, p, 1)
+		stale := adopt(t, p, 2)
+		foreign := adopt(t, other, 3)
 		succeeds(t, p.Destroy(bg, stale))
 		for _, test := range []struct {
 			id   handle.ID
@@ -264,7 +264,7 @@ func TestDeadOnArrival(t *testing.T) {
 		everywhere(t, need{}, lane.Config{}, func(t *testing.T, g *ground) {
 			shop := newShop(t)
 			p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-			id, _ := p.Adopt(shop.make())
+			id := adopt(t, p, shop.make())
 			before := p.Stats()
 			ran := func(context.Context) error { t.Error("ran"); return nil }
 			w.check(t, p.Do(test.ctx, ran))

@@ -21,7 +21,7 @@ func benchCalls(b *testing.B, c pool.Config[int]) {
 	cancellable, cancel := context.WithCancel(bg)
 	defer cancel()
 	failure := errors.New("failure")
-	id, _ := p.Adopt(1)
+	id := adopt(b, p, 1)
 	x := 0
 	call := func(context.Context) (int, error) { x++; return x, nil }
 	for _, bench := range []struct {
@@ -42,7 +42,7 @@ func benchCalls(b *testing.B, c pool.Config[int]) {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				bench.call()
+				_, _ = bench.call()
 			}
 		})
 	}

@@ -16,7 +16,7 @@ func TestDestroyDisposesOfAnIdleResourceOnce(t *testing.T) {
 	everywhere(t, need{}, lane.Config{}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
 		succeeds(t, p.Destroy(bg, id))
 		shop.allBack()
 		if p.Has(id) {
@@ -36,7 +36,7 @@ func TestDestroyLeavesTheRunningTransactionUndisturbed(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
 		busy := newGate()
 		holder := start(func() error { return p.With(bg, id, with(busy.pass)) })
 		busy.await(t, 1)
@@ -66,7 +66,7 @@ func TestDestroyReturnsWhatDisposeReturned(t *testing.T) {
 		broken := errors.New("broken")
 		shop.fails = func(*thing) error { return broken }
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
 		err := p.Destroy(bg, id)
 		w := leaf(broken)
 		w.id, w.lane = id, laneName
@@ -89,7 +89,7 @@ func TestDestroyWithADeadContext(t *testing.T) {
 		everywhere(t, need{}, lane.Config{}, func(t *testing.T, g *ground) {
 			p := on(g, pool.Config[int]{})
 			for range 100 {
-				id, _ := p.Adopt(1)
+				id := adopt(t, p, 1)
 				if err := p.Destroy(dead, id); err != nil {
 					t.Fatalf("%v, but there was nothing to wait for", err)
 				}
@@ -101,7 +101,7 @@ func TestDestroyWithADeadContext(t *testing.T) {
 		everywhere(t, need{}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 			shop := newShop(t)
 			p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-			id, _ := p.Adopt(shop.make())
+			id := adopt(t, p, shop.make())
 			busy := newGate()
 			holder := start(func() error { return p.With(bg, id, with(busy.pass)) })
 			busy.await(t, 1)
@@ -121,9 +121,9 @@ func TestDestroyStopsWaitingAtItsDeadline(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
 		busy := newGate()
-		go p.With(bg, id, with(busy.pass))
+		spawn(t, func() error { return p.With(bg, id, with(busy.pass)) })
 		busy.await(t, 1)
 		ctx, cancel := context.WithTimeout(bg, time.Second)
 		defer cancel()
@@ -150,8 +150,8 @@ func TestDestroyFromInsideACallDoesNotWait(t *testing.T) {
 			everywhere(t, need{}, lane.Config{}, func(t *testing.T, g *ground) {
 				shop := newShop(t)
 				p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-				mine, _ := p.Adopt(shop.make())
-				idle, _ := p.Adopt(shop.make())
+				mine := adopt(t, p, shop.make())
+				idle := adopt(t, p, shop.make())
 				call := start(func() error {
 					return p.With(bg, mine, with(func(ctx context.Context) error {
 						return errors.Join(p.Destroy(from(ctx), mine), p.Destroy(from(ctx), idle))
@@ -167,13 +167,13 @@ func TestDestroyFromInsideACallDoesNotWait(t *testing.T) {
 		everywhere(t, need{}, lane.Config{Workers: 4}, func(t *testing.T, g *ground) {
 			shop := newShop(t)
 			p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-			a, _ := p.Adopt(shop.make())
-			b, _ := p.Adopt(shop.make())
+			a := adopt(t, p, shop.make())
+			b := adopt(t, p, shop.make())
 			busy := newGate()
 			cross := func(mine, other handle.ID) <-chan error {
 				return start(func() error {
 					return p.With(bg, mine, with(func(ctx context.Context) error {
-						busy.pass(ctx)
+						busy.stay()
 						return p.Destroy(ctx, other)
 					}))
 				})
@@ -194,7 +194,7 @@ func TestDestroyFromInsideACallDoesNotWait(t *testing.T) {
 			shop.fails = func(*thing) error { return broken }
 			p := on(g, pool.Config[int]{})
 			other := makePool(t, pool.Config[*thing]{Dispose: shop.dispose})
-			id, _ := other.Adopt(shop.make())
+			id := adopt(t, other, shop.make())
 			is(t, p.Do(bg, func(ctx context.Context) error { return other.Destroy(ctx, id) }), broken)
 			closes(t, p)
 			if err := other.Close(); !errors.Is(err, broken) {
@@ -207,8 +207,8 @@ func TestDestroyFromInsideACallDoesNotWait(t *testing.T) {
 func TestDestroyKnowsItsOwnIDs(t *testing.T) {
 	everywhere(t, need{}, lane.Config{}, func(t *testing.T, g *ground) {
 		p, other := on(g, pool.Config[int]{}), makePool(t, pool.Config[int]{})
-		id, _ := p.Adopt(1)
-		foreign, _ := other.Adopt(1)
+		id := adopt(t, p, 1)
+		foreign := adopt(t, other, 1)
 		w := refusal(ioerr.Handle, ioerr.ErrScopeMismatch)
 		w.id, w.lane = foreign, laneName
 		w.check(t, p.Destroy(bg, foreign))

@@ -36,7 +36,7 @@ func TestFailingHooksAreReportedAndCostNothing(t *testing.T) {
 				shop.fails = func(*thing) error { return test.hook() }
 				p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Second})
 				for range 20 {
-					id, _ := p.Adopt(shop.make())
+					id := adopt(t, p, shop.make())
 					err := p.Destroy(bg, id)
 					w := leaf(test.want)
 					if test.want == nil {
@@ -50,7 +50,7 @@ func TestFailingHooksAreReportedAndCostNothing(t *testing.T) {
 				}
 				var kept [5]any
 				for i := range kept {
-					id, _ := p.Adopt(shop.make())
+					id := adopt(t, p, shop.make())
 					kept[i] = id
 				}
 				synctest.Wait()
@@ -60,7 +60,7 @@ func TestFailingHooksAreReportedAndCostNothing(t *testing.T) {
 				succeeds(t, p.Do(bg, nothing))
 				err := p.Close()
 				report, ok := errors.AsType[*pool.Report](err)
-				typed(t, err)
+				_ = typed(t, err)
 				if !ok || len(report.Failed) != 25 || report.FailedTotal != 25 || len(report.Undisposed) != 0 || len(report.Running) != 0 || report.Unlabelled != 0 {
 					t.Errorf("report %+v", report)
 				}
@@ -85,13 +85,13 @@ func TestHangingHookHoldsUpNoOtherDisposal(t *testing.T) {
 		hangs := shop.make()
 		shop.fails = func(r *thing) error {
 			if r == hangs {
-				stuck.pass(bg)
+				stuck.stay()
 			}
 			return nil
 		}
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Hour})
-		a, _ := p.Adopt(hangs)
-		b, _ := p.Adopt(shop.make())
+		a := adopt(t, p, hangs)
+		b := adopt(t, p, shop.make())
 		first := start(func() error { return p.Destroy(bg, a) })
 		stuck.await(t, 1)
 		second := start(func() error { return p.Destroy(bg, b) })
@@ -112,11 +112,11 @@ func TestHookPastItsTimeGivesUpItsSlot(t *testing.T) {
 		}
 		shop := newShop(t)
 		stuck := newGate()
-		shop.fails = func(*thing) error { stuck.pass(bg); return nil }
+		shop.fails = func(*thing) error { stuck.stay(); return nil }
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Second})
 		for range g.slots {
-			id, _ := p.Adopt(shop.make())
-			go p.Destroy(bg, id)
+			id := adopt(t, p, shop.make())
+			go func() { is(t, p.Destroy(bg, id), ioerr.ErrHookTimeout) }()
 			synctest.Wait()
 		}
 		var calls []<-chan error
@@ -150,7 +150,7 @@ func TestHooksLeftHangingAreBounded(t *testing.T) {
 		shop.fails = func(*thing) error { called.Add(1); <-release; return nil }
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Second})
 		for range may + more + 10 {
-			p.Adopt(shop.make())
+			adopt(t, p, shop.make())
 		}
 		ctx, cancel := context.WithTimeout(bg, time.Hour)
 		defer cancel()
@@ -186,7 +186,7 @@ func TestNoFailureOfAHookIsMissingInTheReport(t *testing.T) {
 			}
 			return nil
 		}})
-		id, _ := p.Adopt(1)
+		id := adopt(t, p, 1)
 		succeeds(t, p.Replace(bg, id, func(context.Context, int) (int, error) { return 2, nil }))
 		err := p.Close()
 		if report, _ := errors.AsType[*pool.Report](err); report == nil || report.FailedTotal != 2 || len(report.Failed) != 2 {
@@ -206,7 +206,7 @@ func TestHooksThatEndTheirGoroutineDoNotStopTheWork(t *testing.T) {
 		shop.fails = func(*thing) error { runtime.Goexit(); return nil }
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
 		for range 1000 {
-			p.Adopt(shop.make())
+			adopt(t, p, shop.make())
 		}
 		err := p.Close()
 		is(t, err, ioerr.ErrGoexit)
@@ -228,10 +228,10 @@ func TestHookThatEndsAtItsDeadlineCountsOnce(t *testing.T) {
 		shop.fails = func(*thing) error { time.Sleep(time.Second); return nil }
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Second})
 		for range 100 {
-			p.Adopt(shop.make())
+			adopt(t, p, shop.make())
 		}
 		err := p.Close()
-		typed(t, err)
+		_ = typed(t, err)
 		synctest.Wait()
 		s := p.Stats()
 		if s.Disposed != 100 || s.HooksHanging != 0 || s.Lane.Running != 0 {
@@ -259,7 +259,7 @@ func TestDisposalKeepsTheBoundOfTheLane(t *testing.T) {
 		}
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
 		for range 30 {
-			p.Adopt(shop.make())
+			adopt(t, p, shop.make())
 		}
 		closes(t, p)
 		if got := int(most.Load()); got > g.slots {
@@ -280,13 +280,13 @@ func TestHookDoesNotWaitForItself(t *testing.T) {
 		shop.fails = func(r *thing) error {
 			if r == first {
 				down = p.Close()
-				id, _ := p.Adopt(shop.make())
+				id := adopt(t, p, shop.make())
 				gone = p.Destroy(bg, id)
 			}
 			return nil
 		}
 		p = on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(first)
+		id := adopt(t, p, first)
 		began := time.Now()
 		succeeds(t, p.Destroy(bg, id))
 		is(t, down, ioerr.ErrReentry)

@@ -22,19 +22,16 @@ func rounds(few, many int) int {
 	return few
 }
 
-// patient bounds tests that use no bubble: far longer than anything takes, so
-// that its end means a hang.
-func patient(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // start runs fn in the background; the channel gets its error.
 func start(fn func() error) <-chan error {
 	c := make(chan error, 1)
 	go func() { c <- fn() }()
 	return c
+}
+
+// spawn runs fn in the background; it has to succeed.
+func spawn(t testing.TB, fn func() error) {
+	go func() { succeeds(t, fn()) }()
 }
 
 // waits checks that what was started has not ended. In a bubble only.
@@ -55,7 +52,7 @@ func ended(t testing.TB, c <-chan error) error {
 	synctest.Wait()
 	select {
 	case err := <-c:
-		typed(t, err)
+		_ = typed(t, err)
 		return err
 	default:
 		t.Fatal("waits, but should have ended")
@@ -73,12 +70,14 @@ func newGate() *gate {
 	return &gate{reached: make(chan struct{}, 1<<14), opened: make(chan struct{})}
 }
 
-// pass is a call that stays at the gate.
-func (g *gate) pass(context.Context) error {
+// stay waits at the gate.
+func (g *gate) stay() {
 	g.reached <- struct{}{}
 	<-g.opened
-	return nil
 }
+
+// pass is a call that stays at the gate.
+func (g *gate) pass(context.Context) error { g.stay(); return nil }
 
 // hold is pass for transactions.
 func hold[R any](g *gate) func(context.Context, R) error {
@@ -100,13 +99,20 @@ func (g *gate) await(t testing.TB, n int) {
 	}
 }
 
-// make1 makes a pool, to be closed at the end of the test. What it holds must be
-// gone by then; that Close finds it so is part of every test.
+// makePool makes a pool from a Config that is right.
 func makePool[R any](t testing.TB, c pool.Config[R]) *pool.Pool[R] {
 	t.Helper()
 	p, err := pool.New(c)
 	require.NoError(t, err)
 	return p
+}
+
+// adopt gives a resource to a pool that takes it.
+func adopt[R any](t testing.TB, p *pool.Pool[R], r R) handle.ID {
+	t.Helper()
+	id, err := p.Adopt(r)
+	require.NoError(t, err)
+	return id
 }
 
 // closes checks that everything comes to an end without an error.

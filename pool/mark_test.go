@@ -20,7 +20,7 @@ func inCalls(t *testing.T, caller func(*testing.T) context.Context, look func(t 
 	everywhere(t, need{}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 		ctx := caller(t)
 		p := on(g, pool.Config[int]{})
-		id, _ := p.Adopt(1)
+		id := adopt(t, p, 1)
 		succeeds(t, p.Do(ctx, func(ctx context.Context) error { look(t, ctx); return nil }))
 		succeeds(t, p.With(ctx, id, func(ctx context.Context, _ int) error { look(t, ctx); return nil }))
 		closes(t, p)
@@ -167,7 +167,7 @@ func TestContextOfACallEndsWhenShutdownGivesUp(t *testing.T) {
 						}
 						close(in)
 						err := <-down
-						typed(t, err)
+						_ = typed(t, err)
 						if heard != nil {
 							<-heard
 						}
@@ -232,8 +232,8 @@ func TestContextOfACallIsOverWithTheCall(t *testing.T) {
 			"Done in the call":    func(ctx context.Context) { ctx.Done() },
 			"nothing in the call": func(context.Context) {},
 		} {
-			var kept context.Context
-			succeeds(t, p.Do(outer, func(ctx context.Context) error { kept = ctx; during(ctx); return nil }))
+			kept, err := pool.Run(outer, p, func(ctx context.Context) (context.Context, error) { during(ctx); return ctx, nil })
+			succeeds(t, err)
 			synctest.Wait()
 			select {
 			case <-kept.Done():

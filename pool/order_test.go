@@ -19,7 +19,7 @@ import (
 func TestWaitingForAHandleTakesNoPlaceInTheLane(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 2, Queue: lane.NoQueue, Waiters: lane.NoWaiters}, func(t *testing.T, g *ground) {
 		p := on(g, pool.Config[int]{})
-		id, _ := p.Adopt(1)
+		id := adopt(t, p, 1)
 		busy := newGate()
 		holder := start(func() error { return p.With(bg, id, hold[int](busy)) })
 		busy.await(t, 1)
@@ -72,8 +72,8 @@ func TestNextInLineForAHandleFindsTheSlotOfTheOneBefore(t *testing.T) {
 		l, err := lane.NewThreads(lane.Config{Workers: 1, Queue: lane.NoQueue, Waiters: lane.NoWaiters})
 		require.NoError(t, err)
 		leaving := newGate()
-		p := makePool(t, pool.Config[int]{OwnsLane: true, Lane: &slow{Gated: l, leave: func() { leaving.pass(bg) }}})
-		id, _ := p.Adopt(1)
+		p := makePool(t, pool.Config[int]{OwnsLane: true, Lane: &slow{Gated: l, leave: func() { leaving.stay() }}})
+		id := adopt(t, p, 1)
 		busy := newGate()
 		holder := start(func() error { return p.With(bg, id, hold[int](busy)) })
 		busy.await(t, 1)
@@ -97,8 +97,8 @@ func TestShutdownReturnsAfterTheLastCallHasLeftTheLane(t *testing.T) {
 			l, err := lane.NewThreads(lane.Config{Workers: 4})
 			require.NoError(t, err)
 			leaving := newGate()
-			p := makePool(t, pool.Config[int]{OwnsLane: owned, Lane: &slow{Gated: l, leave: func() { leaving.pass(bg) }}})
-			id, _ := p.Adopt(1)
+			p := makePool(t, pool.Config[int]{OwnsLane: owned, Lane: &slow{Gated: l, leave: func() { leaving.stay() }}})
+			id := adopt(t, p, 1)
 			call := start(func() error { return p.With(bg, id, leave) })
 			leaving.await(t, 1)
 			down := start(p.Close)
@@ -122,7 +122,7 @@ func TestAcceptWithinBoundsBothWaitsTogether(t *testing.T) {
 		if !g.shared {
 			other = p
 		}
-		id, _ := p.Adopt(1)
+		id := adopt(t, p, 1)
 		busy := newGate()
 		holder := start(func() error { return p.With(bg, id, hold[int](busy)) })
 		busy.await(t, 1)
@@ -131,14 +131,14 @@ func TestAcceptWithinBoundsBothWaitsTogether(t *testing.T) {
 		// The lane is to be full when the handle comes free: others wait for it first.
 		full := newGate()
 		for range 2 * g.slots {
-			go other.Do(bg, full.pass)
+			spawn(t, func() error { return other.Do(bg, full.pass) })
 		}
 		time.Sleep(7 * time.Second)
 		busy.open()
 		succeeds(t, ended(t, holder))
 		time.Sleep(3*time.Second - 1)
 		waits(t, waiter)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		w := refusal(ioerr.Lane, ioerr.ErrAcceptTimeout)
 		w.lane = laneName
 		w.check(t, ended(t, waiter))
@@ -159,7 +159,7 @@ func TestTransactionsOfAHandleKeepToOneShard(t *testing.T) {
 		p := makePool(t, pool.Config[int]{Lane: l, OwnsLane: true})
 		used := make(map[int]bool)
 		for range 32 {
-			id, _ := p.Adopt(1)
+			id := adopt(t, p, 1)
 			before := l.Stats().Shards
 			for range 10 {
 				succeeds(t, p.With(bg, id, leave))
@@ -186,9 +186,9 @@ func TestTransactionsOfAHandleKeepToOneShard(t *testing.T) {
 func TestHandleIsServedInOrder(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 4}, func(t *testing.T, g *ground) {
 		p := on(g, pool.Config[int]{Waiters: 1000, Patience: lane.Strict})
-		id, _ := p.Adopt(1)
+		id := adopt(t, p, 1)
 		busy := newGate()
-		go p.With(bg, id, hold[int](busy))
+		spawn(t, func() error { return p.With(bg, id, hold[int](busy)) })
 		busy.await(t, 1)
 		var order []int
 		var all []<-chan error
@@ -216,14 +216,14 @@ func TestHandleIsServedInOrder(t *testing.T) {
 					case <-stop:
 						return
 					case <-time.After(time.Microsecond):
-						p.With(bg, id, leave, pool.FailFast)
+						_ = p.With(bg, id, leave, pool.FailFast)
 					}
 				}
 			}()
 		}
 		busy.open()
 		for _, c := range all {
-			<-c
+			succeeds(t, <-c)
 		}
 		close(stop)
 		for i := 1; i < len(order); i++ {

@@ -15,11 +15,7 @@ import (
 func TestNestedCallOnAFullLaneIsReentryAtOnce(t *testing.T) {
 	everywhere(t, need{bounded: true}, lane.Config{}, func(t *testing.T, g *ground) {
 		p := on(g, pool.Config[int]{})
-		full := newGate()
-		for range g.slots - 1 {
-			go p.Do(bg, full.pass)
-		}
-		full.await(t, g.slots-1)
+		full := fillBut(t, g, p, 1)
 		err := p.Do(bg, func(ctx context.Context) error {
 			for name, nested := range map[string]func() error{
 				"Do": func() error { return p.Do(ctx, nothing) },
@@ -78,7 +74,7 @@ func TestNestedTransactionOnTheSameHandleIsReentryAtOnce(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 4}, func(t *testing.T, g *ground) {
 		p := on(g, pool.Config[int]{})
 		other := makePool(t, pool.Config[int]{})
-		id, _ := p.Adopt(1)
+		id := adopt(t, p, 1)
 		nested := func(ctx context.Context) error { return p.With(ctx, id, leave) }
 		w := refusal(ioerr.Handle, ioerr.ErrReentry)
 		w.lane = laneName
@@ -114,8 +110,8 @@ func TestNestedTransactionsOnTwoHandlesWork(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 4}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		a, _ := p.Adopt(shop.make())
-		b, _ := p.Adopt(shop.make())
+		a := adopt(t, p, shop.make())
+		b := adopt(t, p, shop.make())
 		both := func(outer, inner handle.ID) error {
 			return p.With(bg, outer, with(func(ctx context.Context) error {
 				return p.With(ctx, inner, with(nothing))
@@ -133,12 +129,8 @@ func TestNestedTransactionsOnTwoHandlesWork(t *testing.T) {
 func TestNestedTransactionNeverWaitsForAHandleWhoseHolderWaitsForTheLane(t *testing.T) {
 	everywhere(t, need{bounded: true}, lane.Config{}, func(t *testing.T, g *ground) {
 		p := on(g, pool.Config[int]{})
-		id, _ := p.Adopt(1)
-		full := newGate()
-		for range g.slots - 1 {
-			go p.Do(bg, full.pass)
-		}
-		full.await(t, g.slots-1)
+		id := adopt(t, p, 1)
+		full := fillBut(t, g, p, 1)
 		in, goOn := make(chan int), make(chan int)
 		first := start(func() error {
 			return p.Do(bg, func(ctx context.Context) error {
@@ -162,8 +154,8 @@ func TestNestedTransactionNeverWaitsForAHandleWhoseHolderWaitsForTheLane(t *test
 func TestTransactionsThatWantEachOthersHandleDoNotHang(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 4}, func(t *testing.T, g *ground) {
 		p := on(g, pool.Config[int]{})
-		a, _ := p.Adopt(1)
-		b, _ := p.Adopt(2)
+		a := adopt(t, p, 1)
+		b := adopt(t, p, 2)
 		both := make(chan int, 2)
 		cross := func(outer, inner handle.ID) <-chan error {
 			return start(func() error {
@@ -192,7 +184,7 @@ func TestNestedUseOfAnotherLaneWaitsAsAlways(t *testing.T) {
 		p := on(g, pool.Config[int]{})
 		other := makePool(t, pool.Config[int]{Threads: lane.Config{Workers: 1}})
 		busy := newGate()
-		go other.Do(bg, busy.pass)
+		spawn(t, func() error { return other.Do(bg, busy.pass) })
 		busy.await(t, 1)
 		c := start(func() error {
 			return p.Do(bg, func(ctx context.Context) error { return other.Do(ctx, nothing) })
@@ -210,11 +202,7 @@ func TestAToBToA(t *testing.T) {
 	chain := func(t *testing.T, g *ground, inner func(ctx context.Context) context.Context) error {
 		a := on(g, pool.Config[int]{})
 		b := makePool(t, pool.Config[int]{Threads: lane.Config{Workers: 1}})
-		full := newGate()
-		for range g.slots - 1 {
-			go a.Do(bg, full.pass)
-		}
-		full.await(t, g.slots-1)
+		full := fillBut(t, g, a, 1)
 		var err error
 		succeeds(t, a.Do(bg, func(ctx context.Context) error {
 			return b.Do(ctx, func(ctx context.Context) error {
@@ -258,11 +246,7 @@ func TestAToBToA(t *testing.T) {
 func TestNestedCallThroughAnotherPoolOnTheSameLaneIsReentry(t *testing.T) {
 	everywhere(t, need{bounded: true, shared: true}, lane.Config{}, func(t *testing.T, g *ground) {
 		a, b := on(g, pool.Config[int]{}), on(g, pool.Config[string]{})
-		full := newGate()
-		for range g.slots - 1 {
-			go a.Do(bg, full.pass)
-		}
-		full.await(t, g.slots-1)
+		full := fillBut(t, g, a, 1)
 		succeeds(t, a.Do(bg, func(ctx context.Context) error {
 			is(t, b.Do(ctx, nothing), ioerr.ErrReentry)
 			return nil

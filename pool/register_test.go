@@ -69,8 +69,8 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 			exited := make(chan int)
 			go func() {
 				defer close(exited)
-				p.Register(bg, func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
-				t.Error("Goexit returned")
+				_, err := p.Register(bg, func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
+				t.Error("Goexit returned", err)
 			}()
 			<-exited
 			if s := p.Stats(); s.Handles != 0 || s.Retired != 0 || s.Lane.Running != 0 || s.Exited != 1 {
@@ -170,7 +170,7 @@ func TestIDOfAResourceBeingOpenedNamesNothing(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 3}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		first, _ := p.Adopt(shop.make())
+		first := adopt(t, p, shop.make())
 		succeeds(t, p.Destroy(bg, first))
 		guess := p.IDFromUint64(first.Uint64() + 1) // the same place, the next generation
 		opening := newGate()
@@ -223,7 +223,7 @@ func TestAdoptAndRegisterAgainstShutdown(t *testing.T) {
 					r := shop.make()
 					if _, err := p.Adopt(r); err != nil {
 						is(t, err, ioerr.ErrShutdown)
-						shop.dispose(r)
+						succeeds(t, shop.dispose(r))
 						refused <- 1
 					} else {
 						adopted <- 1

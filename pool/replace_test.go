@@ -18,7 +18,7 @@ func TestReplaceExchangesTheResourceUnderTheSameID(t *testing.T) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
 		old, fresh := shop.make(), shop.make()
-		id, _ := p.Adopt(old)
+		id := adopt(t, p, old)
 		succeeds(t, p.Replace(bg, id, func(_ context.Context, r *thing) (*thing, error) {
 			if r != old {
 				t.Error("open did not get the old one")
@@ -55,7 +55,7 @@ func TestFailedReplaceKeepsTheOldOne(t *testing.T) {
 				shop := newShop(t)
 				p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
 				old := shop.make()
-				id, _ := p.Adopt(old)
+				id := adopt(t, p, old)
 				end := make(chan error, 1)
 				go func() {
 					defer close(end)
@@ -85,7 +85,7 @@ func TestReplaceByTheOldOneItselfChangesNothing(t *testing.T) {
 	everywhere(t, need{}, lane.Config{}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
 		succeeds(t, p.Replace(bg, id, func(_ context.Context, r *thing) (*thing, error) { return r, nil }))
 		synctest.Wait()
 		succeeds(t, p.With(bg, id, with(nothing)))
@@ -95,7 +95,7 @@ func TestReplaceByTheOldOneItselfChangesNothing(t *testing.T) {
 	t.Run("resources that cannot be compared are all different", func(t *testing.T) {
 		var disposed atomic.Int64
 		p := makePool(t, pool.Config[any]{Dispose: func(any) error { disposed.Add(1); return nil }})
-		id, _ := p.Adopt([]int{1})
+		id := adopt[any](t, p, []int{1})
 		succeeds(t, p.Replace(bg, id, func(_ context.Context, r any) (any, error) { return r, nil }))
 		succeeds(t, p.Replace(bg, id, func(_ context.Context, r any) (any, error) { return 1, nil }))
 		succeeds(t, p.Replace(bg, id, func(_ context.Context, r any) (any, error) { return nil, nil }))
@@ -118,7 +118,7 @@ func TestReplaceOfAHandleThatIsRetiredMeanwhileDisposesOfBoth(t *testing.T) {
 			everywhere(t, need{}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 				shop := newShop(t)
 				p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-				id, _ := p.Adopt(shop.make())
+				id := adopt(t, p, shop.make())
 				opening := newGate()
 				exchange := start(func() error {
 					return p.Replace(bg, id, func(ctx context.Context, _ *thing) (*thing, error) {
@@ -153,7 +153,7 @@ func TestReplaceAgainstDestroyAndShutdown(t *testing.T) {
 	for i := range rounds(300, 30_000) {
 		shop := newShop(t)
 		p := on(places[i%len(places)].settle(t, lane.Config{Workers: 2}), pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
 		done := make(chan error, 5)
 		for range 3 {
 			go func() {

@@ -103,7 +103,7 @@ func (p *Pool[R]) report() *Report {
 			r.Running = append(r.Running, Call{Handle: e.ID})
 		}
 	}
-	inside := 0
+	var inside int
 	if p.gate != nil { // it counts the calls without a handle
 		inside = p.gate.Stats().Running
 	} else { // the lane counts them all, and the disposals

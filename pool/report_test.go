@@ -29,7 +29,7 @@ func shutdownFor[R any](t *testing.T, p *pool.Pool[R], d time.Duration) (*pool.R
 	if err == nil {
 		return nil, nil
 	}
-	typed(t, err)
+	_ = typed(t, err)
 	r, ok := errors.AsType[*pool.Report](err)
 	if !ok {
 		t.Fatalf("no report in %v", err)
@@ -62,16 +62,16 @@ func TestReportIsExact(t *testing.T) {
 			case bad:
 				return broken
 			case slow:
-				stuck.pass(bg)
+				stuck.stay()
 			}
 			return nil
 		}
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Hour})
-		failing, _ := p.Adopt(bad)
-		replaced, _ := p.Adopt(slow)
-		named, _ := p.Adopt(shop.make())
-		nameless, _ := p.Adopt(shop.make())
-		p.Adopt(shop.make()) // idle
+		failing := adopt(t, p, bad)
+		replaced := adopt(t, p, slow)
+		named := adopt(t, p, shop.make())
+		nameless := adopt(t, p, shop.make())
+		adopt(t, p, shop.make()) // idle
 
 		busy := newGate()
 		var calls []<-chan error
@@ -165,9 +165,9 @@ func TestReportCountsAcceptedCallsAndNoDisposals(t *testing.T) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
 		for range 20 {
-			p.Adopt(shop.make())
+			adopt(t, p, shop.make())
 		}
-		id, _ := p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
 		full := fill(t, g, p)
 		queued := []<-chan error{
 			start(func() error { return p.Do(bg, nothing) }),

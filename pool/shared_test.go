@@ -23,8 +23,8 @@ func TestShutdownOnASharedLaneHarmsNobodyElse(t *testing.T) {
 		shopA, shopB := newShop(t), newShop(t)
 		a := on(g, pool.Config[*thing]{Dispose: shopA.dispose})
 		b := on(g, pool.Config[*thing]{Dispose: shopB.dispose})
-		idA, _ := a.Adopt(shopA.make())
-		idB, _ := b.Adopt(shopB.make())
+		idA := adopt(t, a, shopA.make())
+		idB := adopt(t, b, shopB.make())
 		full := fill(t, g, b)
 		var queued, hisQueued, waiting, hisWaiting []<-chan error
 		for range 2 {
@@ -70,7 +70,7 @@ func TestShutdownOnASharedLaneHarmsNobodyElse(t *testing.T) {
 func TestCallerOnItsWayIntoASharedLaneAtShutdown(t *testing.T) {
 	for name, call := range map[string]func(p *pool.Pool[int]) error{
 		"call":        func(p *pool.Pool[int]) error { return p.Do(bg, nothing) },
-		"transaction": func(p *pool.Pool[int]) error { id, _ := p.Adopt(1); return p.With(bg, id, leave) },
+		"transaction": func(p *pool.Pool[int]) error { return p.With(bg, adopt(t, p, 1), leave) },
 		"register": func(p *pool.Pool[int]) error {
 			_, err := p.Register(bg, func(context.Context) (int, error) { return 1, nil })
 			return err
@@ -83,7 +83,7 @@ func TestCallerOnItsWayIntoASharedLaneAtShutdown(t *testing.T) {
 				slot, err := l.Enter(bg, lane.Call{}) // somebody else's
 				require.NoError(t, err)
 				coming := newGate()
-				p := makePool(t, pool.Config[int]{Lane: &slow{Gated: l, enter: func() { coming.pass(bg) }}})
+				p := makePool(t, pool.Config[int]{Lane: &slow{Gated: l, enter: func() { coming.stay() }}})
 				c := start(func() error { return call(p) })
 				coming.await(t, 1)
 				down := start(p.Close)
@@ -106,7 +106,7 @@ func TestCallerInALaneThatCannotEvict(t *testing.T) {
 			t.Skip("it can")
 		}
 		p := on(g, pool.Config[int]{})
-		id, _ := p.Adopt(1)
+		id := adopt(t, p, 1)
 		full := fill(t, g, p)
 		ran := func(context.Context) error { t.Error("ran"); return nil }
 		calls := []<-chan error{
@@ -138,9 +138,9 @@ func TestLaneClosedUnderneath(t *testing.T) {
 	everywhere(t, need{shared: true}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		idle, _ := p.Adopt(shop.make())
-		used, _ := p.Adopt(shop.make())
-		p.Adopt(shop.make())
+		idle := adopt(t, p, shop.make())
+		used := adopt(t, p, shop.make())
+		adopt(t, p, shop.make())
 		busy := newGate()
 		holder := start(func() error { return p.With(bg, used, with(busy.pass)) })
 		busy.await(t, 1)

@@ -20,7 +20,7 @@ func TestShutdownRefusesNewcomersAtOnce(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
 		busy := newGate()
 		call := start(func() error { return p.Do(bg, busy.pass) })
 		busy.await(t, 1)
@@ -60,11 +60,11 @@ func TestShutdownWakesWaitersForHandles(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
 		busy := newGate()
 		result := errors.New("result")
 		holder := start(func() error {
-			return p.With(bg, id, with(func(ctx context.Context) error { busy.pass(ctx); return result }))
+			return p.With(bg, id, with(func(ctx context.Context) error { busy.stay(); return result }))
 		})
 		busy.await(t, 1)
 		var waiters []<-chan error
@@ -154,7 +154,7 @@ func TestConcurrentShutdownsSeeTheSameEnd(t *testing.T) {
 		broken := errors.New("broken")
 		shop.fails = func(*thing) error { return broken }
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		p.Adopt(shop.make())
+		adopt(t, p, shop.make())
 		busy := newGate()
 		call := start(func() error { return p.Do(bg, busy.pass) })
 		busy.await(t, 1)
@@ -191,8 +191,8 @@ func TestSecondShutdownFinishesTheJob(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
-		id, _ := p.Adopt(shop.make())
-		p.Adopt(shop.make())
+		id := adopt(t, p, shop.make())
+		adopt(t, p, shop.make())
 		busy := newGate()
 		call := start(func() error { return p.With(bg, id, with(busy.pass), pool.Label("stuck")) })
 		busy.await(t, 1)
@@ -254,7 +254,7 @@ func TestShutdownFromInsideACall(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 2}, func(t *testing.T, g *ground) {
 		p := on(g, pool.Config[int]{})
 		other := makePool(t, pool.Config[int]{})
-		id, _ := p.Adopt(1)
+		id := adopt(t, p, 1)
 		w := refusal(ioerr.Lane, ioerr.ErrReentry)
 		w.lane = laneName
 		inside := func(ctx context.Context) error {

@@ -102,7 +102,7 @@ func leaf(err error) want {
 // is checks the sentinel and the type of an error, where nothing else matters.
 func is(t testing.TB, err, target error) {
 	t.Helper()
-	typed(t, err)
+	_ = typed(t, err)
 	if !errors.Is(err, target) {
 		t.Errorf("got error %v, want %v", err, target)
 	}
@@ -112,7 +112,7 @@ func is(t testing.TB, err, target error) {
 func succeeds(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
-		typed(t, err)
+		_ = typed(t, err)
 		t.Errorf("got error %v, want none", err)
 	}
 }
