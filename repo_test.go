@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -75,6 +77,32 @@ func TestNoFileIsTooLong(t *testing.T) {
 		}
 		if n := bytes.Count(text, []byte("\n")); n > maxLines {
 			t.Errorf("%s: %d lines, more than %d: part it by ideas", path, n, maxLines)
+		}
+	}
+}
+
+// TestLawsHaveTheirTests: every test that docs/architecture.md names for a law
+// exists in the package that it names.
+func TestLawsHaveTheirTests(t *testing.T) {
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("\\| `([a-z/]+)` \\| `(Test\\w+)` \\|").FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 30 {
+		t.Fatalf("found only %d laws", len(rows))
+	}
+	for _, row := range rows {
+		files, err := filepath.Glob(filepath.Join(row[1], "*_test.go"))
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s has no tests", row[1])
+		}
+		found := slices.ContainsFunc(files, func(name string) bool {
+			source, err := os.ReadFile(name)
+			return err == nil && strings.Contains(string(source), "\nfunc "+row[2]+"(")
+		})
+		if !found {
+			t.Errorf("%s: %s does not exist", row[1], row[2])
 		}
 	}
 }
