@@ -39,12 +39,16 @@ func newRefusals(laneName string) refusals {
 // refuse is the error of a call that never ran. err is what the layer at origin
 // said; ctx is the caller's, for the cause if that ended the call.
 func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label string, id handle.ID) error {
+	return c.count(c.refusal(ctx, err, origin, label, id))
+}
+
+func (c *core) refusal(ctx context.Context, err error, origin ioerr.Origin, label string, id handle.ID) *ioerr.Error {
 	if e := c.refusals.find(err, origin); e != nil {
-		return c.count(e)
+		return e
 	}
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
 	if ended && c.state.Load() != stateOpen {
-		return c.count(&c.refusals.shutdown) // which began while the call waited
+		return &c.refusals.shutdown // which began while the call waited
 	}
 	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: origin, Effect: ioerr.None, Label: label, Lane: c.lane.Name(), Err: err}
 	if !id.IsZero() {
@@ -58,7 +62,7 @@ func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label
 	case errors.Is(err, ioerr.ErrAcceptTimeout):
 		e.Outcome = ioerr.TimedOut
 	}
-	return c.count(e)
+	return e
 }
 
 // find returns the ready-made refusal, or nil.
@@ -94,11 +98,15 @@ func (r *refusals) find(err error, origin ioerr.Origin) *ioerr.Error {
 
 // leaf is the error of a call that ran and failed by itself.
 func (c *core) leaf(err error, label string, id handle.ID) error {
+	return c.count(c.failure(err, label, id))
+}
+
+func (c *core) failure(err error, label string, id handle.ID) *ioerr.Error {
 	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Leaf, Effect: ioerr.Done, Label: label, Lane: c.lane.Name(), Err: err}
 	if !id.IsZero() {
 		e.Handle = id
 	}
-	return c.count(e)
+	return e
 }
 
 // bad is the error for an argument.
@@ -116,11 +124,13 @@ func invalid(err error) *ioerr.Error {
 	return &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.None, Err: err}
 }
 
-// counts are the pool's counters. Only calls that do not succeed pay for them.
+// counts are the pool's counters of calls. Only those that do not succeed pay for
+// them. Destroy and Shutdown are no calls. A call is counted from top to bottom and
+// Stats reads from bottom to top, so a part is never more than its whole.
 type counts struct {
 	outcomes         [ioerr.ShutdownInProgress + 1]atomic.Uint64
 	ran              atomic.Uint64 // of these, calls that ran
-	panicked, exited atomic.Uint64
+	panicked, exited atomic.Uint64 // of those
 }
 
 func (c *core) count(e *ioerr.Error) error {
@@ -157,7 +167,7 @@ func (c *core) leftRunning(ctx context.Context, id handle.ID, why error) error {
 	if !id.IsZero() {
 		e.Handle = id
 	}
-	return c.count(e)
+	return e
 }
 
 // outcomeOf tells a deadline from a cancellation, by what the context says and

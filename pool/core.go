@@ -205,9 +205,9 @@ func (s *stay) failed(err error) error {
 // caller's goroutine is the one that ends.
 func (s *stay) unwound(recovered any) error {
 	if recovered == nil {
-		s.core.counts.exited.Add(1)
+		defer s.core.counts.exited.Add(1)
 		return s.core.leaf(ioerr.ErrGoexit, s.label, s.at.id)
 	}
-	s.core.counts.panicked.Add(1)
+	defer s.core.counts.panicked.Add(1)
 	return s.core.leaf(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, s.label, s.at.id)
 }

@@ -122,10 +122,10 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 		return argument("p", "pool.Pool", "was not made by pool.New")
 	}
 	if ctx == nil {
-		return c.bad("ctx", nil, "must not be nil")
+		return argument("ctx", nil, "must not be nil")
 	}
 	if err := p.reg.Check(id); err != nil {
-		return c.refuse(ctx, err, ioerr.Handle, "", id)
+		return c.refusal(ctx, err, ioerr.Handle, "", id)
 	}
 	e, orphan := p.reg.Retire(id)
 	if e == nil {
@@ -147,7 +147,7 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 		}
 	}
 	if err := e.Err(); err != nil {
-		return c.leaf(err, "", id)
+		return c.failure(err, "", id)
 	}
 	return nil
 }

@@ -114,7 +114,8 @@ func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Cont
 		var none T
 		return none, new(stay).check(ctx, p.own(), cmp.Or(lacks(open == nil, "open"), "use"))
 	}
-	return Run(ctx, p, func(ctx context.Context) (v T, err error) {
+	panicked := false
+	v, err := Run(ctx, p, func(ctx context.Context) (v T, err error) {
 		s, err := open(ctx)
 		if err != nil {
 			return v, err
@@ -122,7 +123,7 @@ func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Cont
 		if dispose != nil {
 			defer func() {
 				if r := recover(); r != nil {
-					p.counts.panicked.Add(1)
+					panicked = true
 					err = &ioerr.PanicError{Value: r, Stack: debug.Stack()}
 				}
 				callHook("dispose", nil, func() error { return dispose(s) }, func(derr error) {
@@ -132,6 +133,10 @@ func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Cont
 		}
 		return use(ctx, s)
 	}, opts...)
+	if panicked {
+		p.counts.panicked.Add(1)
+	}
+	return v, err
 }
 
 // borrow acquires the lease of a handle that is not free.

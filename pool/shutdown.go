@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"time"
-
-	"github.com/iolane/iolane/handle"
-	"github.com/iolane/iolane/ioerr"
 )
 
 // Shutdown closes the pool for good, in this order:
@@ -34,10 +31,10 @@ func (p *Pool[R]) Shutdown(ctx context.Context) error {
 		return argument("p", "pool.Pool", "was not made by pool.New")
 	}
 	if ctx == nil {
-		return c.bad("ctx", nil, "must not be nil")
+		return argument("ctx", nil, "must not be nil")
 	}
 	if c.inside(ctx) {
-		return c.refuse(ctx, ioerr.ErrReentry, ioerr.Lane, "", handle.ID{})
+		return &c.refusals.reentry
 	}
 	p.refuseNewcomers()
 	select {

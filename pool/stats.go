@@ -39,7 +39,7 @@ type Stats struct {
 	DisposeFailed uint64 // of these, badly
 	HooksHanging  int    // Dispose hooks that were given up on and still run
 
-	Failed    uint64 // calls that did not succeed, by outcome
+	Failed    uint64 // calls that did not succeed, by outcome; Register and Replace are calls, Destroy and Shutdown are not
 	Cancelled uint64
 	TimedOut  uint64
 	Shutdown  uint64
@@ -63,13 +63,13 @@ func (p *Pool[R]) Stats() Stats {
 		State:     State(p.state.Load()),
 		Handles:   reg.Live,
 		Retired:   reg.Retiring,
+		Panicked:  c.panicked.Load(),
+		Exited:    c.exited.Load(),
+		Ran:       c.ran.Load(),
 		Failed:    c.outcomes[ioerr.Failed].Load(),
 		Cancelled: c.outcomes[ioerr.Cancelled].Load(),
 		TimedOut:  c.outcomes[ioerr.TimedOut].Load(),
 		Shutdown:  c.outcomes[ioerr.ShutdownInProgress].Load(),
-		Ran:       c.ran.Load(),
-		Panicked:  c.panicked.Load(),
-		Exited:    c.exited.Load(),
 		Running:   p.calls.list(),
 		Lane:      p.lane.Stats(),
 	}
