@@ -3,8 +3,6 @@ package lanegate
 import (
 	"context"
 	"time"
-
-	"github.com/iolane/iolane/internal/signal"
 )
 
 // Verdict is the answer to a request.
@@ -45,9 +43,6 @@ func (g *Gate) Acquire(ctx context.Context, r Request) (Slot, Verdict) {
 	s, v, queued := g.enter(t, r)
 	if queued {
 		s, v = g.wait(ctx, t, r.Expire)
-		if v == Granted && ctx.Err() != nil && s.pass() {
-			s, v = Slot{}, Ended
-		}
 	}
 	g.tickets.put(t)
 	return s, v
@@ -93,6 +88,9 @@ func (g *Gate) enter(t *ticket, r Request) (s Slot, v Verdict, queued bool) {
 	}
 	t.since, t.owner, t.urgent = now, r.Owner, r.Urgent
 	if accepted {
+		if h := class.room.head; h != nil { // on duty, goes past: as if it had come just before
+			t.since = h.since
+		}
 		class.accept(t, g.limits)
 	} else {
 		class.room.pushBack(t)
@@ -114,108 +112,4 @@ func index(urgent bool) int {
 // newcomers stand in line, and a freed slot is handed over.
 func (g *Gate) ordered() bool {
 	return g.patient.strict() || g.flags.Load()&starving != 0
-}
-
-// wait sleeps until the ticket is settled, or takes it out of the line.
-func (g *Gate) wait(ctx context.Context, t *ticket, expire time.Time) (Slot, Verdict) {
-	done := ctx.Done()
-	var expired <-chan time.Time
-	if !expire.IsZero() && !g.accepted(t) {
-		timer := time.NewTimer(time.Until(expire))
-		defer timer.Stop()
-		expired = timer.C
-	}
-	for {
-		switch t.Sleep(done, expired) {
-		case signal.Woken:
-			if v := Verdict(t.state.Load()); v != 0 {
-				return t.slot, v
-			}
-			if s, v := g.look(t); v != 0 {
-				return s, v
-			}
-		case signal.Expired:
-			if s, v := g.quit(t, Expired); v != 0 {
-				return s, v
-			}
-			expired = nil // accepted in the meantime: the deadline is forgotten
-		case signal.Done:
-			if s, v := g.quit(t, Ended); v != 0 {
-				return s, v
-			}
-		}
-	}
-}
-
-func (g *Gate) accepted(t *ticket) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return t.list != &g.lines[index(t.urgent)].room
-}
-
-// look is a roused caller trying for a free slot. Without one it stays in its
-// place and goes back to sleep.
-func (g *Gate) look(t *ticket) (Slot, Verdict) {
-	g.mu.Lock()
-	if v := Verdict(t.state.Load()); v != 0 { // settled while it was on its way
-		g.mu.Unlock()
-		return t.slot, v
-	}
-	t.rousing, g.flight = false, false
-	s, ok := g.claim(true, t.urgent, true)
-	if ok {
-		if s.shard < s.gate.normal {
-			g.favoured = t.urgent && g.lines[0].head() != nil
-		}
-		g.remove(t)
-	} else {
-		g.lost(t)
-	}
-	g.unlock(g.rouseFree())
-	if !ok {
-		return Slot{}, 0
-	}
-	return s, Granted
-}
-
-// quit takes the ticket of a caller that waits no longer out of the line. If the
-// ticket was settled first, that counts. No verdict means that the caller goes on
-// waiting: it was accepted before the deadline came.
-func (g *Gate) quit(t *ticket, why Verdict) (Slot, Verdict) {
-	g.mu.Lock()
-	if v := Verdict(t.state.Load()); v != 0 {
-		g.mu.Unlock()
-		t.Take()
-		return t.slot, v
-	}
-	inRoom := t.list == &g.lines[index(t.urgent)].room
-	if why == Expired && !inRoom {
-		g.mu.Unlock()
-		return Slot{}, 0
-	}
-	if t.rousing && g.state != open {
-		// Perhaps the last one out of a closed gate, and only a Release reports
-		// that: so it takes its slot, if it is still there.
-		g.mu.Unlock()
-		t.Take()
-		return g.look(t)
-	}
-	if inRoom {
-		g.counts.refused[why]++
-	} else {
-		g.counts.dropped++
-	}
-	roused := t.rousing
-	t.rousing = false
-	g.remove(t)
-	var next *ticket
-	if roused {
-		g.flight = false
-		next = g.rouseFree()
-	}
-	g.unlock(next)
-	if roused {
-		t.Take()
-	}
-	return Slot{}, why
 }

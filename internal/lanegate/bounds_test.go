@@ -142,7 +142,7 @@ func TestAcceptanceBeatsTheDeadline(t *testing.T) {
 		s := take(t, g, Request{})
 		k := standIn(t, g, Request{})
 		s.Release()
-		s, v := g.quit(k, Expired)
+		s, v := giveUp(g, k, Expired)
 		if v != Granted {
 			t.Fatalf("verdict %d after the slot was handed over", v)
 		}
@@ -152,13 +152,13 @@ func TestAcceptanceBeatsTheDeadline(t *testing.T) {
 		g = newGate(Config{Slots: 1, Queue: 1, Waiters: 1, Patience: strict})
 		s = take(t, g, Request{})
 		first, second := standIn(t, g, Request{}), standIn(t, g, Request{})
-		g.quit(first, Ended)
-		if _, v := g.quit(second, Expired); v != 0 {
+		giveUp(g, first, Ended)
+		if _, v := giveUp(g, second, Expired); v != 0 {
 			t.Fatalf("verdict %d after it was promoted", v)
 		}
 		s.Release()
-		second.Take()
-		second.slot.Release()
+		s, _ = arrive(g, second)
+		s.Release()
 		empty(t, g)
 	})
 }

@@ -100,7 +100,7 @@ func TestACancelledWaiterPassesItsWakeUpOn(t *testing.T) {
 		next := come(t, g, Request{})
 		s.Release()
 		must(t, 0, next)
-		if _, v := g.quit(dead, Ended); v != Ended {
+		if _, v := giveUp(g, dead, Ended); v != Ended {
 			t.Errorf("verdict %d", v)
 		}
 		synctest.Wait()

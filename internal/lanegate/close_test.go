@@ -153,7 +153,7 @@ func TestAnAcceptedCallerOnItsWayInherits(t *testing.T) {
 			}
 			var v Verdict
 			if givesUp {
-				s, v = g.quit(k, Ended)
+				s, v = giveUp(g, k, Ended)
 			} else {
 				s, v = arrive(g, k)
 			}
@@ -168,8 +168,8 @@ func TestAnAcceptedCallerOnItsWayInherits(t *testing.T) {
 // A slot was handed to a caller whose context ends; before it can pass the slot on
 // the gate is closed. Somebody has to inherit all the same.
 func TestACallerThatGotItsSlotTooLateInherits(t *testing.T) {
-	both(t, func(t *testing.T, patience time.Duration) {
-		g := newGate(Config{Slots: 1, Waiters: 1, Patience: patience})
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(Config{Slots: 1, Waiters: 1, Patience: strict})
 		s := take(t, g, Request{})
 		ctx := newLateEnd(t)
 		c := start(ctx, g, Request{})

@@ -70,10 +70,10 @@ func TestDrainReturnsWhenTheLastInLineLeaves(t *testing.T) {
 		s.Release() // the first is on its way
 		g.Close()
 		d := drain(t, g)
-		g.quit(second, Ended)
+		giveUp(g, second, Ended)
 		synctest.Wait()
 		mustDrain(t, false, d)
-		s, _ = g.quit(first, Ended)
+		s, _ = giveUp(g, first, Ended)
 		s.Release()
 		synctest.Wait()
 		mustDrain(t, true, d)
@@ -96,6 +96,21 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 		s.Release()
 		synctest.Wait()
 		mustDrain(t, true, stays)
+	})
+}
+
+// The context ends, but before its caller can come to the mutex the gate is idle.
+func TestDrainThatSucceedsAtTheLastMomentSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(Config{Slots: 1, Patience: patient})
+		s := take(t, g, Request{})
+		g.Close()
+		d := drain(t, g)
+		g.mu.Lock()
+		d.cancel()
+		g.handOver(s.shard)
+		synctest.Wait()
+		mustDrain(t, true, d)
 	})
 }
 
@@ -141,14 +156,15 @@ func TestDrainReturnsAfterTheLastEdgeWasDelivered(t *testing.T) {
 		hold := make(chan struct{})
 		edges := 0
 		g := newGate(Config{Slots: 1, Queue: 9, Patience: patient, OnEdge: func(Edge) { <-hold; edges++ }})
-		runner := come(t, g, Request{})
-		serve(t, runner, come(t, g, Request{}))
+		runner, w := come(t, g, Request{}), come(t, g, Request{})
 		g.Close()
-		d := drain(t, g)
-		mustDrain(t, false, d)
+		before := drain(t, g)
+		serve(t, runner, w)
+		after := drain(t, g)
+		mustDrain(t, false, before, after)
 		close(hold)
 		synctest.Wait()
-		mustDrain(t, true, d)
+		mustDrain(t, true, before, after)
 		if edges != 2 {
 			t.Errorf("%d edges, want busy and idle", edges)
 		}

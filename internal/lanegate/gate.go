@@ -113,6 +113,8 @@ type Gate struct {
 	number uint          // in the group
 	_      [32]byte
 
+	arriving atomic.Int64 // slots handed over whose callers have not yet come to start
+
 	mu        sync.Mutex
 	state     state
 	inherited bool // somebody was told that he is the last out of a closed gate

@@ -54,6 +54,27 @@ func TestANeighboursOwnLineComesFirst(t *testing.T) {
 	})
 }
 
+// Also while the head of that line is still on its way to the slot.
+func TestNoSlotIsBorrowedFromANeighbourWithALine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gs := newGroup(2, Config{Slots: 1, Queue: 9, Patience: patient})
+		a, b := come(t, gs[0], Request{}), come(t, gs[1], Request{})
+		k := standIn(t, gs[1], Request{})
+		b.release(t)
+		stranger := come(t, gs[0], Request{})
+		must(t, 0, stranger)
+		s, v := arrive(gs[1], k)
+		if v != Granted {
+			t.Fatalf("verdict %d, want a slot", v)
+		}
+		s.Release()
+		synctest.Wait()
+		must(t, Granted, stranger)
+		releaseAll(t, a, stranger)
+		empty(t, gs...)
+	})
+}
+
 // The neighbour has two free slots and one waiter, who is on its way. Its line
 // dissolves when it comes, or leaves: only then may the other slot be lent.
 func TestALineThatDissolvesCallsTheNeighbours(t *testing.T) {
@@ -70,8 +91,7 @@ func TestALineThatDissolvesCallsTheNeighbours(t *testing.T) {
 				s, _ := arrive(gs[1], k)
 				defer s.Release()
 			} else {
-				g := gs[1]
-				g.quit(k, Ended)
+				giveUp(gs[1], k, Ended)
 			}
 			synctest.Wait()
 			must(t, Granted, waits)
@@ -137,19 +157,38 @@ func TestAnIndebtedGateBorrowsButDoesNotLend(t *testing.T) {
 }
 
 // Two slots are released, one of which is owed. The one that stays was freed by a
-// releaser that saw the flag and comes to the mutex when the other has paid.
+// releaser that saw the flag, and comes to the mutex when the debt is paid.
 func TestTheNeighboursHearOfASlotThatWasNotOwed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gs := newGroup(2, Config{Slots: 2, Queue: 9, Patience: patient})
-		as, bs := comeAll(t, gs[0], 2, Request{}), comeAll(t, gs[1], 2, Request{})
+	for _, late := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			gs := newGroup(2, Config{Slots: 2, Queue: 9, Patience: patient})
+			as, bs := comeAll(t, gs[0], 2, Request{}), comeAll(t, gs[1], 2, Request{})
+			waits := come(t, gs[0], Request{})
+			gs[1].Resize(1)
+			for _, b := range bs[:late] {
+				unlookedRelease(b.slot)
+			}
+			releaseAll(t, bs[late:]...)
+			for range late {
+				gs[1].freed()
+			}
+			synctest.Wait()
+			must(t, Granted, waits)
+			releaseAll(t, append(as, waits)...)
+			empty(t, gs...)
+		})
+	}
+}
+
+func TestTheNeighboursHearOfNewSlots(t *testing.T) {
+	both(t, func(t *testing.T, patience time.Duration) {
+		gs := newGroup(2, Config{Slots: 1, Queue: 9, Patience: patience})
+		running := comeAll(t, gs[0], 2, Request{})
 		waits := come(t, gs[0], Request{})
-		gs[1].Resize(1)
-		unlookedRelease(bs[1].slot)
-		bs[0].release(t)
-		gs[1].freed()
+		gs[1].Resize(2)
 		synctest.Wait()
 		must(t, Granted, waits)
-		releaseAll(t, append(as, waits)...)
+		releaseAll(t, append(running, waits)...)
 		empty(t, gs...)
 	})
 }

@@ -93,11 +93,11 @@ func TestStrictAFreedSlotIsHandedToTheHead(t *testing.T) {
 		if g.shards[0].word.Load()&running != 1 {
 			t.Error("the slot was free for a moment")
 		}
-		head.Take()
-		if v := Verdict(head.state.Load()); v != Granted {
+		s, v := arrive(g, head)
+		if v != Granted {
 			t.Errorf("verdict %d, want a slot", v)
 		}
-		head.slot.Release()
+		s.Release()
 		empty(t, g)
 	})
 }

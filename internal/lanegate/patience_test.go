@@ -65,12 +65,7 @@ func TestEachHeadHasItsOwnPatience(t *testing.T) {
 			time.Sleep(served - 8*ms)
 			synctest.Wait()
 			s.Release()
-			first.Take()
-			if first.state.Load() == 0 {
-				s, _ = g.look(first)
-			} else {
-				s = first.slot
-			}
+			s, _ = arrive(g, first)
 			s.Release() // rouses the second
 			for at := served; at < 22*ms; at += ms {
 				if got, want := overtake(g), at < 18*ms; got != want {
@@ -121,11 +116,10 @@ func TestAStarvingGateHandsOverInOrderUntilTheHeadIsYoung(t *testing.T) {
 		young := standIn(t, g, Request{})
 		for i, k := range old {
 			s.Release()
-			k.Take()
 			if k.state.Load() == 0 {
 				t.Fatalf("the slot was not handed to waiter %d", i)
 			}
-			s = k.slot
+			s, _ = arrive(g, k)
 		}
 		if g.flags.Load()&starving != 0 {
 			t.Error("still starving, though the head has just come")
@@ -154,11 +148,11 @@ func TestAnOvertakenWaiterNeedsNoTimerToStarve(t *testing.T) {
 			t.Fatalf("verdict %d without a free slot", v)
 		}
 		s.Release()
-		head.Take()
 		if head.state.Load() == 0 {
 			t.Error("the slot was not handed over")
 		}
-		head.slot.Release()
+		s, _ = arrive(g, head)
+		s.Release()
 		empty(t, g)
 	})
 }
@@ -209,4 +203,29 @@ func TestZeroPatienceStarvesAtOnce(t *testing.T) {
 		head.release(t)
 		empty(t, g)
 	})
+}
+
+// A caller on duty goes past those that wait for acceptance. That costs them one
+// place, not their patience, also when they are promoted behind it.
+func TestOneBehindACallerOnDutyStarvesInTime(t *testing.T) {
+	for _, queue := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGate(Config{Slots: 1, Queue: queue, Waiters: 9, Patience: 10 * ms})
+			runner := come(t, g, Request{})
+			first := comeAll(t, g, queue, Request{})
+			w := come(t, g, Request{})
+			time.Sleep(9 * ms)
+			duty := come(t, g, Request{Must: true})
+			for _, c := range first {
+				c.leave()
+			}
+			time.Sleep(ms)
+			synctest.Wait()
+			if g.flags.Load()&starving == 0 {
+				t.Errorf("queue %d: not starving after 10 ms", queue)
+			}
+			serve(t, runner, duty, w)
+			empty(t, g)
+		})
+	}
 }

@@ -46,6 +46,7 @@ func (g *Gate) handOver(i uint32) (last bool) {
 		t = nil
 	case t != nil && g.ordered():
 		sh.word.Add(oneStarted)
+		g.arriving.Add(1)
 		if !reserved {
 			g.favoured = t.urgent && g.lines[0].head() != nil
 		}
@@ -65,8 +66,8 @@ func (g *Gate) handOver(i uint32) (last bool) {
 	return last
 }
 
-// pass hands over the slot of a call that will not start. On a closed gate it does
-// nothing and returns false.
+// pass hands over the slot of a caller that has come too late to start. On a closed
+// gate it does nothing and returns false.
 func (s Slot) pass() bool {
 	g := s.gate
 	g.mu.Lock()
@@ -74,6 +75,7 @@ func (s Slot) pass() bool {
 		g.mu.Unlock()
 		return false
 	}
+	g.arriving.Add(-1)
 	g.counts.returned++
 	g.handOver(s.shard)
 	return true

@@ -2,8 +2,9 @@ package lanegate
 
 // Resize changes the number of slots. Growing rouses those who wait. Shrinking
 // interrupts nobody: free slots are withdrawn at once, the rest as they are given
-// back, and until then no caller that comes after Resize starts. n must be more
-// than the reserved slots, and at most 65535 for each slot that [New] was given.
+// back, and until then no caller that comes after Resize starts, except an urgent
+// one on a reserved slot: these stay. n must be more than the reserved slots, and
+// at most 65535 for each slot that [New] was given.
 //
 // A withdrawn slot is one that the gate itself occupies (withheld), so that the
 // words of the shards need no second meaning.

@@ -161,10 +161,15 @@ func standIn(t *testing.T, g *Gate, r Request) *ticket {
 	return k
 }
 
-// arrive is the roused stand-in's look at the slots.
+// arrive is the stand-in woken by a token.
 func arrive(g *Gate, k *ticket) (Slot, Verdict) {
 	k.Take()
-	return g.look(k)
+	return g.woken(context.Background(), k)
+}
+
+// giveUp is the stand-in woken by something else.
+func giveUp(g *Gate, k *ticket, why Verdict) (Slot, Verdict) {
+	return g.quit(context.Background(), k, why)
 }
 
 // unlookedRelease is the first half of a Release that looked at the flags when

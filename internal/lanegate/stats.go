@@ -41,7 +41,9 @@ type Stats struct {
 }
 
 // Stats returns a snapshot. Each shard's word tells started and running at one
-// moment, so Started = Completed + Running holds at any time.
+// moment, so Started = Completed + Running holds at any time. A caller that was
+// handed a slot counts as queued until it comes, beyond the bound of the queue: it
+// may be one that has given up, and a count of started calls must not go back.
 func (g *Gate) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,6 +70,10 @@ func (g *Gate) Stats() Stats {
 		s.Running += int(w & running)
 		s.Started += w / oneStarted
 	}
+	n := int(g.arriving.Load()) // after the words: who has come since is in them
+	s.Running -= n
+	s.Started -= uint64(n)
+	s.Queued += n
 	s.Completed = s.Started - uint64(s.Running)
 	return s
 }

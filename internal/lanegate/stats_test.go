@@ -92,6 +92,29 @@ func TestWaitsAreMeasured(t *testing.T) {
 	})
 }
 
+// A slot is handed to a caller whose context has ended; whether the call starts is
+// open until it comes.
+func TestTheCountOfStartedCallsNeverGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(Config{Slots: 1, Queue: 9, Patience: strict})
+		s := take(t, g, Request{})
+		ctx := newLateEnd(t)
+		start(ctx, g, Request{})
+		synctest.Wait()
+		s.Release()
+		<-ctx.asked
+		if s := g.Stats(); s.Started != 1 || s.Running != 0 || s.Queued != 1 {
+			t.Errorf("before it comes: %+v", s)
+		}
+		close(ctx.answer)
+		synctest.Wait()
+		if s := g.Stats(); s.Started != 1 || s.Queued != 0 || s.Dropped != 1 {
+			t.Errorf("after it has come: %+v", s)
+		}
+		empty(t, g)
+	})
+}
+
 func TestLentSlotsCountWhereTheyAre(t *testing.T) {
 	both(t, func(t *testing.T, patience time.Duration) {
 		gs := newGroup(2, Config{Slots: 1, Queue: 9, Patience: patience})

@@ -54,7 +54,7 @@ func TestAFreedReservedSlotWakesNoNormalWaiter(t *testing.T) {
 			if g.flight || hasToken(k) {
 				t.Error("woken for a slot that it may not use")
 			}
-			g.quit(k, Ended)
+			giveUp(g, k, Ended)
 			n.Release()
 			empty(t, g)
 		}

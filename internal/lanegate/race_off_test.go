@@ -1,0 +1,5 @@
+//go:build !race
+
+package lanegate
+
+const raceDetector = false

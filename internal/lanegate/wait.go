@@ -1,0 +1,134 @@
+package lanegate
+
+import (
+	"context"
+	"time"
+
+	"github.com/iolane/iolane/internal/signal"
+)
+
+// wait sleeps until the ticket is settled, or takes it out of the line.
+func (g *Gate) wait(ctx context.Context, t *ticket, expire time.Time) (Slot, Verdict) {
+	done := ctx.Done()
+	var expired <-chan time.Time
+	if !expire.IsZero() && !g.accepted(t) {
+		timer := time.NewTimer(time.Until(expire))
+		defer timer.Stop()
+		expired = timer.C
+	}
+	for {
+		var s Slot
+		var v Verdict
+		switch t.Sleep(done, expired) {
+		case signal.Woken:
+			s, v = g.woken(ctx, t)
+		case signal.Expired:
+			s, v = g.quit(ctx, t, Expired)
+			expired = nil // without a verdict it was accepted before: the deadline is forgotten
+		case signal.Done:
+			s, v = g.quit(ctx, t, Ended)
+		}
+		if v != 0 {
+			return s, v
+		}
+	}
+}
+
+// woken is what a caller does that has taken a token. Without a verdict it goes
+// back to sleep.
+func (g *Gate) woken(ctx context.Context, t *ticket) (Slot, Verdict) {
+	if t.state.Load() != 0 {
+		return g.receive(ctx, t)
+	}
+	if ctx.Err() != nil { // as if it had seen that first
+		t.Wake()
+		return g.quit(ctx, t, Ended)
+	}
+	return g.look(ctx, t)
+}
+
+// receive is the end of the wait of a settled caller, which has taken its token. A
+// slot that was handed to it too late it passes on.
+func (g *Gate) receive(ctx context.Context, t *ticket) (Slot, Verdict) {
+	v := Verdict(t.state.Load())
+	if v == Granted {
+		if ctx.Err() != nil && t.slot.pass() {
+			return Slot{}, Ended
+		}
+		g.arriving.Add(-1)
+	}
+	return t.slot, v
+}
+
+func (g *Gate) accepted(t *ticket) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return t.list != &g.lines[index(t.urgent)].room
+}
+
+// look is a roused caller trying for a free slot. Without one it stays in its
+// place.
+func (g *Gate) look(ctx context.Context, t *ticket) (Slot, Verdict) {
+	g.mu.Lock()
+	if t.state.Load() != 0 { // settled while it was on its way
+		g.mu.Unlock()
+		return g.receive(ctx, t)
+	}
+	t.rousing, g.flight = false, false
+	s, ok := g.claim(true, t.urgent, true)
+	if ok {
+		if s.shard < s.gate.normal {
+			g.favoured = t.urgent && g.lines[0].head() != nil
+		}
+		g.remove(t)
+	} else {
+		g.lost(t)
+	}
+	g.unlock(g.rouseFree())
+	if !ok {
+		return Slot{}, 0
+	}
+	return s, Granted
+}
+
+// quit takes the ticket of a caller that waits no longer out of the line. If the
+// ticket was settled first, that counts. Without a verdict the caller has to go on
+// waiting.
+func (g *Gate) quit(ctx context.Context, t *ticket, why Verdict) (Slot, Verdict) {
+	g.mu.Lock()
+	if t.state.Load() != 0 {
+		g.mu.Unlock()
+		t.Take()
+		return g.receive(ctx, t)
+	}
+	inRoom := t.list == &g.lines[index(t.urgent)].room
+	if why == Expired && !inRoom {
+		g.mu.Unlock()
+		return Slot{}, 0
+	}
+	if t.rousing && g.state != open {
+		// Perhaps the last one out of a closed gate, and only a Release reports
+		// that: so it takes its slot, if it is still there.
+		g.mu.Unlock()
+		t.Take()
+		return g.look(ctx, t)
+	}
+	if inRoom {
+		g.counts.refused[why]++
+	} else {
+		g.counts.dropped++
+	}
+	roused := t.rousing
+	t.rousing = false
+	g.remove(t)
+	var next *ticket
+	if roused {
+		g.flight = false
+		next = g.rouseFree()
+	}
+	g.unlock(next)
+	if roused {
+		t.Take()
+	}
+	return Slot{}, why
+}
