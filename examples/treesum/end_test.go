@@ -13,15 +13,15 @@ import (
 
 const longListFiles = 600
 
-// longList makes a tree whose list is longer than what a pipe, the buffer and the
+// longList is a tree whose list is longer than what a pipe, the buffer and the
 // window take together.
 func longList(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	for i := range longListFiles {
-		write(t, fmt.Sprintf("%s/%d/%0250d", dir, i%10, i), fmt.Sprint(i))
-	}
-	return dir
+	return sharedTree(t, "long", func(dir string) {
+		for i := range longListFiles {
+			write(t, fmt.Sprintf("%s/%d/%0250d", dir, i%10, i), fmt.Sprint(i))
+		}
+	})
 }
 
 // TestAnInterruptStartsNoMoreFilesAndSaysWhatWasDone interrupts a run whose

@@ -7,7 +7,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"sync"
 	"syscall"
 
 	"github.com/iolane/iolane/pool"
@@ -27,9 +26,9 @@ type hashed struct {
 
 // hasher hashes files on a pool.
 type hasher struct {
-	files   *pool.Pool[noResource]
-	tally   *tally
-	scratch sync.Pool // of *scratch: as many as there are calls at a time
+	files *pool.Pool[noResource]
+	tally *tally
+	spare chan *scratch // as many are made as there are calls at a time
 }
 
 type scratch struct {
@@ -37,12 +36,9 @@ type scratch struct {
 	buf  [128 << 10]byte
 }
 
-func newHasher(files *pool.Pool[noResource], t *tally) *hasher {
-	return &hasher{
-		files:   files,
-		tally:   t,
-		scratch: sync.Pool{New: func() any { return &scratch{hash: sha256.New()} }},
-	}
+// newHasher makes a hasher for at most so many calls at a time.
+func newHasher(files *pool.Pool[noResource], t *tally, calls int) *hasher {
+	return &hasher{files: files, tally: t, spare: make(chan *scratch, calls)}
 }
 
 // hash opens, hashes and closes a file in one call. flags are added to those of
@@ -66,9 +62,14 @@ func (h *hasher) read(_ context.Context, f *os.File) (r hashed, err error) {
 	case !info.Mode().IsRegular():
 		return r, errNotRegular
 	}
-	s := h.scratch.Get().(*scratch) //nolint:errcheck // it holds nothing else
-	defer h.scratch.Put(s)
-	s.hash.Reset()
+	var s *scratch
+	select {
+	case s = <-h.spare:
+		s.hash.Reset()
+	default:
+		s = &scratch{hash: sha256.New()}
+	}
+	defer func() { h.spare <- s }() // there is room: it was made for as many calls
 	for {
 		n, err := f.Read(s.buf[:])
 		s.hash.Write(s.buf[:n])

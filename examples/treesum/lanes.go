@@ -5,10 +5,10 @@ import (
 	"github.com/iolane/iolane/lane"
 )
 
-// newLane makes the lane that was asked for. window is how many files may be
-// under way at a time: as many as the lane has workers and places in its queue,
-// so that the lane is never short of work and never has to refuse any.
-func (o *options) newLane() (l lane.Lane, window int, err error) {
+// newLane makes the lane that was asked for. calls is how many run at a time, and
+// window how many files may be under way: as many as the lane has workers and
+// places in its queue, so that it is never short of work and has to refuse none.
+func (o *options) newLane() (l lane.Lane, calls, window int, err error) {
 	c := lane.Config{
 		Name:    o.lane,
 		Workers: o.workers,
@@ -24,16 +24,18 @@ func (o *options) newLane() (l lane.Lane, window int, err error) {
 	case "inline":
 		// An inline lane has no bounds of its own: the window is all there is.
 		if o.workers < 0 {
-			return nil, 0, &ioerr.ArgumentError{Name: "-workers", Value: o.workers, Reason: "must not be negative"}
+			return nil, 0, 0, &ioerr.ArgumentError{Name: "-workers", Value: o.workers, Reason: "must not be negative"}
 		}
-		return lane.NewInline(o.lane), max(o.workers, 1), nil
+		calls = max(o.workers, 1)
+		return lane.NewInline(o.lane), calls, calls, nil
 	case "sharded":
 		l, err = lane.NewSharded(lane.ShardedConfig{Config: c})
 	default:
 		l, err = lane.NewThreads(c)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	return l, l.Stats().Workers + max(o.queue, 0), nil
+	calls = l.Stats().Workers
+	return l, calls, calls + max(o.queue, 0), nil
 }

@@ -91,7 +91,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		_, _ = fmt.Fprintf(stderr, "treesum: %v\n%s", err, synopsis)
 		return exitUsage
 	}
-	l, window, err := o.newLane()
+	l, calls, window, err := o.newLane()
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "treesum: %v\n", err)
 		return exitUsage
@@ -104,7 +104,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 
 	t := newTally()
-	j := &job{newHasher(files, t), newReport(stdout, stderr, o.showProgress(stderr), t), window}
+	j := &job{newHasher(files, t, calls), newReport(stdout, stderr, o.showProgress(stderr), t), window}
 	if o.check != "" {
 		j.check(ctx, o, stdin)
 	} else {

@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -21,7 +23,48 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		main()
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
+		if shared.dir != "" {
+			_ = os.RemoveAll(shared.dir)
+		}
+		os.Exit(status)
+	}))
+}
+
+// shared are trees that take long to make, for tests that change nothing in them.
+var shared struct {
+	sync.Mutex
+	dir string
+}
+
+// sharedTree returns the tree of that name, which is made when it is first asked
+// for.
+func sharedTree(t *testing.T, name string, fill func(dir string)) string {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.dir == "" {
+		dir, err := os.MkdirTemp("", "treesum-test-*") //nolint:usetesting // it outlives the test
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.dir = dir
+	}
+	dir := filepath.Join(shared.dir, name)
+	if _, err := os.Stat(dir); err != nil {
+		fill(dir)
+	}
+	return dir
+}
+
+// manyFiles is a tree of n small files, several to a directory.
+func manyFiles(t *testing.T, n int) string {
+	t.Helper()
+	return sharedTree(t, fmt.Sprint("many", n), func(dir string) {
+		for i := range n {
+			write(t, fmt.Sprintf("%s/%d/%d/file %d", dir, i%7, i%97, i), fmt.Sprint(i))
+		}
+	})
 }
 
 // child is the command as another process.

@@ -15,7 +15,8 @@ import (
 // clutter is a tree with directories of many sizes.
 func clutter(t *testing.T) (dir string, paths []string) {
 	t.Helper()
-	dir = t.TempDir()
+	made := false
+	dir = sharedTree(t, "clutter", func(string) { made = true })
 	for i, n := range []int{0, 1, 3, 40, 300, 900} {
 		for j := range n {
 			h := uint32(j) * 2654435761
@@ -23,7 +24,9 @@ func clutter(t *testing.T) (dir string, paths []string) {
 			if j%20 == 19 {
 				path += fmt.Sprintf("/below/%d", j)
 			}
-			write(t, path, "")
+			if made {
+				write(t, path, "")
+			}
 			paths = append(paths, filepath.ToSlash(path))
 		}
 	}
@@ -66,10 +69,11 @@ func TestAWalkIsCompleteAndInOrderHoweverFewNamesItMayHold(t *testing.T) {
 }
 
 func TestAPartHoldsNoMoreThanItMayWhileItIsRead(t *testing.T) {
-	dir := t.TempDir()
-	for i := range 1500 {
-		write(t, fmt.Sprintf("%s/%04d", dir, i), "")
-	}
+	dir := sharedTree(t, "flat", func(dir string) {
+		for i := range 1500 {
+			write(t, fmt.Sprintf("%s/%04d", dir, i), "")
+		}
+	})
 	f, err := os.Open(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -23,16 +23,6 @@ func findAndSum(t *testing.T, root string) string {
 	return sums.out
 }
 
-// manyFiles makes a tree of n small files, several to a directory.
-func manyFiles(t *testing.T, n int) string {
-	t.Helper()
-	dir := t.TempDir()
-	for i := range n {
-		write(t, fmt.Sprintf("%s/%d/%d/file %d", dir, i%7, i%97, i), fmt.Sprint(i))
-	}
-	return dir
-}
-
 func TestTheListIsThatOfFindAndSHA256Sum(t *testing.T) {
 	dir := nastyTree(t)
 	want := findAndSum(t, dir)

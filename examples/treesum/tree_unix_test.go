@@ -75,7 +75,7 @@ func TestWhatIsNoFileAnyMoreIsReportedAndDoesNotHang(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer files.Close()
-	h := newHasher(files, newTally())
+	h := newHasher(files, newTally(), 1)
 	got := make(map[string]error)
 	for f := range newWalker(files).walk(t.Context(), []string{"t"}) {
 		if f.err == nil && f.path == "t/a" { // the names have been read, nothing else
