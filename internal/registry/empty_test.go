@@ -3,7 +3,6 @@ package registry_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -127,31 +126,6 @@ func TestGoneIsClosedWhenTheResourceHasBeenDisposedOf(t *testing.T) {
 	if !w.WaitEmpty(cancelledContext(t)) {
 		t.Error("not empty")
 	}
-}
-
-// Whoever learns from Gone that a resource has been disposed of does not find it
-// among those that have not: while the registry cannot note it, it is not gone.
-func TestWhatIsGoneIsNotRetiringAnyMore(t *testing.T) {
-	w := newWorld(t, 64)
-	e, _ := w.Retire(w.insert())
-	resume := w.Pause()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		w.inherited(e, true)
-	}()
-	for range 1000 {
-		runtime.Gosched()
-		select {
-		case <-e.Gone():
-			t.Fatal("gone before the registry has noted it")
-		default:
-		}
-	}
-	resume()
-	<-done
-	<-e.Gone()
-	w.end()
 }
 
 func TestStatsCountWhatIsThere(t *testing.T) {

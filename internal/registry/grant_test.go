@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/lanegate"
 	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/ioerr"
 )
 
 // line is three waiters for one resource. Whoever is lent it keeps it until the
@@ -98,5 +100,50 @@ func (q *line) check(t *testing.T, dead int, killFirst bool) {
 	}
 	if len(q.lent) != 0 {
 		t.Errorf("lent to %d more", len(q.lent))
+	}
+}
+
+// The same when the resource is retired at that moment, so that there is nobody to
+// pass it on to: the dead waiter inherits it, and does not use it. I-43.
+func TestAGrantThatMeetsARetirementIsInheritedNotUsed(t *testing.T) {
+	for name, patience := range patiences {
+		for end, want := range map[string]error{"retire": context.Canceled, "close": ioerr.ErrShutdown} {
+			t.Run(fmt.Sprintf("patience %s, %s", name, end), func(t *testing.T) {
+				inherited := 0
+				for tries := 0; inherited == 0 && tries < 20; tries++ {
+					explore(t, func(t *testing.T) ([]script, func()) {
+						w := &world{Registry: registry.New[*thing](3, patience), t: t}
+						return w.dieing(end, func(l lease, err error) {
+							if l.Entry != nil {
+								inherited++
+							}
+							if l.Entry != nil && !errors.Is(err, want) || err == nil {
+								t.Errorf("answer %v, want %v", err, want)
+							}
+						})
+					})
+				}
+				if inherited == 0 && patience == strict { // else nothing is lent to who sleeps
+					t.Error("it never came to that")
+				}
+			})
+		}
+	}
+}
+
+// dieing is a waiter that is cancelled just before it is lent the resource, and the
+// end of the resource just after that.
+func (w *world) dieing(end string, check func(lease, error)) ([]script, func()) {
+	id := w.insert()
+	l := w.hold(id)
+	ctx, cancel := context.WithCancel(context.Background())
+	var mine lease
+	var err error
+	go func() { mine, err = w.acquire(ctx, id, lanegate.Request{}) }()
+	synctest.Wait()
+	finish := map[string]func(){"retire": func() { w.retire(id) }, "close": func() { w.close() }}
+	return []script{{{"kill", cancel}, {"grant", func() { w.release(l) }}, {end, finish[end]}}}, func() {
+		check(mine, err)
+		w.end()
 	}
 }

@@ -13,9 +13,10 @@
 //	retired  out of the table, gate closed: no new holder, waiters refused
 //
 // A retired resource belongs to whoever found it free: [Registry.Retire] if it
-// was idle, else the [Lease.Release] of its last holder. The gate's mutex decides
-// that, so exactly one of them reports it and nobody gives up a resource that is
-// in use. That one then disposes of the resource and calls [Registry.Disposed].
+// was idle, else the [Lease.Release] of its last holder, which can be an
+// [Registry.Acquire] that came too late to use it. The gate's mutex decides that,
+// so exactly one of them reports it and nobody gives up a resource that is in use.
+// That one then disposes of the resource and calls [Registry.Disposed].
 //
 // # Locks
 //
@@ -124,20 +125,28 @@ func (r *Registry[R]) Try(id handle.ID) (Lease[R], bool) {
 // FailFast), ErrReentry (with NoWait), ErrWaitersFull, ErrAcceptTimeout or
 // ctx.Err(). ErrShutdown comes before all others.
 //
-// A caller whose context ended while it waited gets a lease all the same if the
-// resource was lent to it and retired in that moment, since only a Release can say
-// who owns it then.
+// Nothing is lent to a caller whose context ended while it waited. If that was in
+// the moment that the resource was lent to it and retired, the caller inherits it,
+// as with Release: then Entry is set beside the error.
 func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q lanegate.Request) (Lease[R], error) {
 	e := r.find(id)
 	if e == nil {
 		return Lease[R]{}, r.missing(id)
 	}
 	slot, ok := e.gate.Try()
-	if !ok {
-		var v lanegate.Verdict
-		if slot, v = e.gate.Acquire(ctx, q); v != lanegate.Granted {
-			return Lease[R]{}, r.refusal(ctx, v)
+	if ok {
+		return Lease[R]{e, slot}, nil
+	}
+	slot, v := e.gate.Acquire(ctx, q)
+	switch {
+	case v != lanegate.Granted:
+		return Lease[R]{}, r.refusal(ctx, v)
+	case ctx.Err() != nil && e.gate.Closed():
+		var orphan Lease[R]
+		if slot.Release() {
+			orphan.Entry = e
 		}
+		return orphan, r.refusal(ctx, lanegate.Ended)
 	}
 	return Lease[R]{e, slot}, nil
 }

@@ -38,9 +38,7 @@ func (r *Registry[R]) retire(e *Entry[R]) (orphan bool) {
 func (r *Registry[R]) Close() (orphans []*Entry[R]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed.Swap(true) { // before the gates: see refusal
-		return nil
-	}
+	r.closed.Store(true) // before the gates: see refusal
 	table := *r.table.Load()
 	for i := range table {
 		if e := table[i].Load(); e != nil && r.retire(e) {

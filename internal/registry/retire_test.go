@@ -155,8 +155,8 @@ func TestAbortLeavesNothing(t *testing.T) {
 		if n := refused.Load(); n != 3 {
 			t.Errorf("%d of 3 waiters refused", n)
 		}
-		if got := w.Stats(); got != (registry.Stats{}) {
-			t.Errorf("left over: %+v", got)
+		if got := w.Stats(); got != (registry.Stats{}) || l.Held() {
+			t.Errorf("left over: %+v, held %t", got, l.Held())
 		}
 		<-l.Gone()
 		if err := l.Err(); err != nil {

@@ -41,10 +41,14 @@ func newWorld(t *testing.T, waiters int) *world {
 // thing makes a resource that has to be disposed of before the end of the world.
 func (w *world) thing() *thing {
 	x := new(thing)
+	w.own(x)
+	return x
+}
+
+func (w *world) own(x *thing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.things = append(w.things, x)
-	return x
 }
 
 // insert registers a new resource.
@@ -57,11 +61,14 @@ func (w *world) insert() handle.ID {
 	return e.ID
 }
 
-// acquire is Acquire for a caller that begins to use what it is lent.
+// acquire is Acquire for a caller that does its duty: it begins to use what it is
+// lent, and disposes of what it inherits.
 func (w *world) acquire(ctx context.Context, id handle.ID, q lanegate.Request) (lease, error) {
 	l, err := w.Acquire(ctx, id, q)
 	if err == nil {
 		w.begin(l)
+	} else {
+		w.inherited(l.Entry, l.Entry != nil)
 	}
 	return l, err
 }
