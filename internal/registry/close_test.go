@@ -159,7 +159,7 @@ func TestShutdownComesBeforeTheEndOfTheContext(t *testing.T) {
 	w.close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	w.refuses("cancelled, after Close", ctx, l, lanegate.Request{}, ioerr.ErrShutdown)
+	w.refuses(ctx, "cancelled, after Close", l, lanegate.Request{}, ioerr.ErrShutdown)
 	w.release(l)
 	w.end()
 }

@@ -113,7 +113,7 @@ func TestAGrantThatMeetsARetirementIsInheritedNotUsed(t *testing.T) {
 				for tries := 0; inherited == 0 && tries < 20; tries++ {
 					explore(t, func(t *testing.T) ([]script, func()) {
 						w := &world{Registry: registry.New[*thing](3, patience), t: t}
-						return w.dieing(end, func(l lease, err error) {
+						return w.dying(end, func(l lease, err error) {
 							if l.Entry != nil {
 								inherited++
 							}
@@ -131,9 +131,9 @@ func TestAGrantThatMeetsARetirementIsInheritedNotUsed(t *testing.T) {
 	}
 }
 
-// dieing is a waiter that is cancelled just before it is lent the resource, and the
+// dying is a waiter that is cancelled just before it is lent the resource, and the
 // end of the resource just after that.
-func (w *world) dieing(end string, check func(lease, error)) ([]script, func()) {
+func (w *world) dying(end string, check func(lease, error)) ([]script, func()) {
 	id := w.insert()
 	l := w.hold(id)
 	ctx, cancel := context.WithCancel(context.Background())

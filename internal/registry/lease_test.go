@@ -18,7 +18,7 @@ import (
 // once.
 var patiences = map[string]time.Duration{"strict": strict, "1ms": time.Millisecond, "1h": time.Hour, "0": 0}
 
-func (w *world) refuses(what string, ctx context.Context, l lease, q lanegate.Request, want error) {
+func (w *world) refuses(ctx context.Context, what string, l lease, q lanegate.Request, want error) {
 	w.t.Helper()
 	if _, err := w.acquire(ctx, l.ID, q); !errors.Is(err, want) {
 		w.t.Errorf("%s: %v, want %v", what, err, want)
@@ -107,11 +107,11 @@ func TestTheBoundOfWaitersIsExact(t *testing.T) {
 			}
 			synctest.Wait()
 			for range 3 {
-				w.refuses("one too many", t.Context(), l, lanegate.Request{}, ioerr.ErrWaitersFull)
+				w.refuses(t.Context(), "one too many", l, lanegate.Request{}, ioerr.ErrWaitersFull)
 			}
-			w.refuses("one too many, and cancelled", cancelledContext(t), l, lanegate.Request{}, ioerr.ErrWaitersFull)
-			w.refuses("who does not wait", t.Context(), l, lanegate.Request{NoWait: true}, ioerr.ErrReentry)
-			w.refuses("who fails fast", t.Context(), l, lanegate.Request{FailFast: true}, ioerr.ErrHandleBusy)
+			w.refuses(cancelledContext(t), "one too many, and cancelled", l, lanegate.Request{}, ioerr.ErrWaitersFull)
+			w.refuses(t.Context(), "who does not wait", l, lanegate.Request{NoWait: true}, ioerr.ErrReentry)
+			w.refuses(t.Context(), "who fails fast", l, lanegate.Request{FailFast: true}, ioerr.ErrHandleBusy)
 			cancel()
 			synctest.Wait()
 			if n := int(cancelled.Load()); n != limit {
@@ -170,7 +170,7 @@ func TestAWaiterThatLeavesGoesAtOnceAndFreesItsPlace(t *testing.T) {
 					t.Errorf("waiter %d left with %v, want %v", leaver, errs[leaver], why)
 				}
 				enter(limit, t.Context(), lanegate.Request{})
-				w.refuses("the place is taken again", t.Context(), l, lanegate.Request{}, ioerr.ErrWaitersFull)
+				w.refuses(t.Context(), "the place is taken again", l, lanegate.Request{}, ioerr.ErrWaitersFull)
 				w.release(l)
 				synctest.Wait()
 				want := slices.DeleteFunc([]int{0, 1, 2, 3, 4}, func(i int) bool { return i == leaver })

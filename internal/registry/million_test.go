@@ -85,7 +85,7 @@ func TestRefusalsAllocateNothing(t *testing.T) {
 		ioerr.ErrHandleBusy:  {FailFast: true},
 		ioerr.ErrReentry:     {NoWait: true},
 	} {
-		if n := testing.AllocsPerRun(100, func() { w.refuses("refusal", t.Context(), l, q, want) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { w.refuses(t.Context(), "refusal", l, q, want) }); n != 0 {
 			t.Errorf("%v: %v allocations", want, n)
 		}
 	}

@@ -43,10 +43,9 @@ type caller struct {
 
 // watcher is one call of WaitEmpty.
 type watcher struct {
-	cancel   context.CancelFunc
-	done     bool
-	empty    bool
-	expected bool
+	cancel context.CancelFunc
+	done   bool
+	empty  bool
 }
 
 // simulate takes two bytes for the kind of registry and then two for each
