@@ -3,8 +3,10 @@
 package registry_test
 
 import (
+	"context"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/iolane/iolane/internal/lanegate"
 	"github.com/iolane/iolane/internal/registry"
@@ -53,6 +55,37 @@ func TestMemoryIsFlatOverAMillionResources(t *testing.T) {
 		t.Errorf("a table of %d slots", n)
 	}
 	runtime.KeepAlive(r)
+}
+
+// The same with a line before each, and a patience that outlives it: the timer of
+// the line is no reason to keep it.
+func TestMemoryIsFlatHoweverLongThePatience(t *testing.T) {
+	w := &world{Registry: registry.New[*thing](64, time.Hour), t: t}
+	x := w.thing()
+	ctx := cancelledContext(t)
+	cycle := func(n int) {
+		for range n {
+			e, err := w.Insert(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := w.hold(e.ID)
+			w.refuses(ctx, "who leaves", l, lanegate.Request{}, context.Canceled)
+			w.Retire(l.ID)
+			w.touch(x, -1)
+			if !l.Release() {
+				t.Fatal("no orphan")
+			}
+			w.Disposed(l.Entry, nil)
+		}
+	}
+	cycle(1000)
+	before := heap()
+	cycle(20_000)
+	if grown := heap() - before; grown > 64<<10 {
+		t.Errorf("grown by %d bytes", grown)
+	}
+	runtime.KeepAlive(w)
 }
 
 // What a resource costs while it is there, and what remains of its place.

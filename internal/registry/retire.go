@@ -29,20 +29,24 @@ func (r *Registry[R]) Retire(id handle.ID) (e *Entry[R], orphan bool) {
 // retire bars an entry and takes it out of the table. mu is held.
 func (r *Registry[R]) retire(e *Entry[R]) (orphan bool) {
 	orphan = e.gate.Close()
+	e.gate.Shut() // stops the timer of its line, which would keep the gate alive
 	r.unlink(e)
 	return orphan
 }
 
 // Close retires everything and takes nothing more. It returns the entries that
-// were idle: they belong to the caller. Later calls return none.
+// were idle: they belong to the caller. Later calls return none; one at the same
+// time may get a part of them.
 func (r *Registry[R]) Close() (orphans []*Entry[R]) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.closed.Store(true) // before the gates: see refusal
 	table := *r.table.Load()
+	r.mu.Unlock()
 	for i := range table {
-		if e := table[i].Load(); e != nil && r.retire(e) {
-			orphans = append(orphans, e)
+		if e := table[i].Load(); e != nil {
+			if _, orphan := r.Retire(e.ID); orphan {
+				orphans = append(orphans, e)
+			}
 		}
 	}
 	return orphans
