@@ -34,7 +34,7 @@ type Config struct {
 	// Patience is how long a waiter may be overtaken by calls that find a slot
 	// free on arrival. That keeps convoys of short calls from forming; a waiter
 	// that has waited so long is served before any newcomer. Zero means 1 ms;
-	// Strict means that nobody is ever overtaken.
+	// Strict, like any negative value, means that nobody is ever overtaken.
 	Patience time.Duration
 
 	// Reserved is how many of the Workers only urgent calls may use, fewer than
@@ -43,12 +43,14 @@ type Config struct {
 
 	// PerKey is how many calls with the same Call.Key may run at a time, 1 to
 	// 65,535. Zero means no limit. A caller that waits for its key has no place
-	// in the queue yet. SetKeyLimit makes exceptions.
+	// in the queue yet: each key in use has its own Waiters, and a call that fails
+	// fast or does not wait is refused. SetKeyLimit makes exceptions.
 	PerKey int
 
 	// OnEvent is called at each edge of the queue, in order, one call at a time,
-	// outside all locks, on the goroutine of some caller, which it should not
-	// hold up. A panic in it is counted and otherwise ignored.
+	// outside all locks, on a goroutine that lives only as long as there is
+	// something to report. It holds up no call; Shutdown waits for it. A panic in it
+	// is counted and otherwise ignored.
 	OnEvent func(Event)
 }
 

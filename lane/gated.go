@@ -18,6 +18,13 @@ type gated struct {
 	next     atomic.Uint64 // round robin over the gates
 	keys     keyTable
 	tickets  lanegate.Tickets
+	dead     dead
+}
+
+// dead counts what the gates cannot know of callers whose context has ended.
+type dead struct {
+	cancelled, shutdown atomic.Uint64 // on arrival: they came to no gate
+	granted             atomic.Uint64 // let in, and out again at once
 }
 
 // init makes the gates from a complete Config.
@@ -39,7 +46,10 @@ func (g *gated) Name() string { return g.name }
 // Enter implements [Lane].
 func (g *gated) Enter(ctx context.Context, c Call) (Slot, error) {
 	if ctx == nil {
-		return Slot{}, &ioerr.ArgumentError{Name: "ctx", Value: nil, Reason: "must not be nil"}
+		return Slot{}, noContext()
+	}
+	if c.Policy > FailFast {
+		return Slot{}, &ioerr.ArgumentError{Name: "lane.Call.Policy", Value: c.Policy, Reason: "is none of the policies"}
 	}
 	gate := g.pick(&c)
 	if c.Key == "" && ctx.Err() == nil {
@@ -50,13 +60,21 @@ func (g *gated) Enter(ctx context.Context, c Call) (Slot, error) {
 	return g.enter(ctx, gate, &c)
 }
 
-// Try implements [Gated].
+func noContext() error {
+	return &ioerr.ArgumentError{Name: "ctx", Value: nil, Reason: "must not be nil"}
+}
+
+// Try implements [Gated]. A failure takes no turn, since Enter will.
 func (g *gated) Try() (Slot, bool) {
-	gate := g.gates[0]
-	if n := uint64(len(g.gates)); n > 1 {
-		gate = g.gates[g.next.Add(1)%n]
+	n := uint64(len(g.gates))
+	if n == 1 {
+		at, ok := g.gates[0].Try()
+		return Slot{at: at}, ok
 	}
-	at, ok := gate.Try()
+	at, ok := g.gates[(g.next.Load()+1)%n].Try()
+	if ok {
+		g.next.Add(1)
+	}
 	return Slot{at: at}, ok
 }
 
@@ -75,32 +93,32 @@ func (g *gated) pick(c *Call) *lanegate.Gate {
 	return g.gates[g.next.Add(1)%n]
 }
 
-// hash is FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), which spreads
-// short keys well enough and needs no state.
+// hash is FNV-1a (Fowler, Noll and Vo): short keys, also ones that differ in their last
+// letter only, spread well over its lower bits, and the same key has the same shard
+// in every process.
 func hash(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
 		h = (h ^ uint64(s[i])) * 1099511628211
 	}
-	return h >> 16
+	return h ^ h>>32
 }
 
 // enter is the part of Enter that may wait. The key comes before the slot, so a
 // caller that waits for its key holds no place in the queue; and no holder of a
 // slot ever waits for a key (nested calls do not wait), so there is no cycle.
 func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, error) {
-	if err := ctx.Err(); err != nil && !c.Must {
-		if gate.Closed() {
+	if err := ctx.Err(); err != nil {
+		if gate.Closed() && !c.Must {
+			g.dead.shutdown.Add(1)
 			return Slot{}, ioerr.ErrShutdown
 		}
+		g.dead.cancelled.Add(1)
 		return Slot{}, err
 	}
 	policy := c.Policy
 	if policy == 0 {
 		policy = g.policy
-	}
-	if policy > FailFast {
-		return Slot{}, &ioerr.ArgumentError{Name: "lane.Call.Policy", Value: policy, Reason: "is none of the policies"}
 	}
 	r := lanegate.Request{
 		Urgent:   c.Urgent,
@@ -121,6 +139,12 @@ func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, 
 	if s.at, v = gate.Acquire(ctx, r); v != lanegate.Granted {
 		g.keys.release(&s)
 		return Slot{}, refusal(ctx, v)
+	}
+	// A gate that is closing lets in also callers whose context has ended.
+	if err := ctx.Err(); err != nil && gate.Closed() {
+		g.Leave(s)
+		g.dead.granted.Add(1)
+		return Slot{}, err
 	}
 	return s, nil
 }
@@ -143,7 +167,8 @@ func refusal(ctx context.Context, v lanegate.Verdict) error {
 	return ioerr.ErrShutdown
 }
 
-// Leave implements [Lane]. It panics on a Slot that Enter did not return.
+// Leave implements [Lane]. It panics on the zero Slot. To give back a slot twice,
+// or to another lane, is a fault of the program that need not be found.
 func (g *gated) Leave(s Slot) {
 	s.at.Release()
 	if s.key != nil {
@@ -191,6 +216,9 @@ func (g *gated) Evict(owner uint64) {
 
 // Drain implements [Gated].
 func (g *gated) Drain(ctx context.Context) error {
+	if ctx == nil {
+		return noContext()
+	}
 	for _, gate := range g.gates {
 		if !gate.Drain(ctx) {
 			return ctx.Err()
@@ -201,6 +229,9 @@ func (g *gated) Drain(ctx context.Context) error {
 
 // Shutdown implements [Lane].
 func (g *gated) Shutdown(ctx context.Context) error {
+	if ctx == nil {
+		return noContext()
+	}
 	g.Seal()
 	if err := g.Drain(ctx); err != nil {
 		return err

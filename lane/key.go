@@ -120,14 +120,15 @@ func (t *keyTable) each(seal bool, visit func(*lanegate.Gate)) {
 	}
 }
 
-// stats returns the callers that wait for a key, and all refusals.
+// stats returns the callers that wait for a key, and all refusals. Nobody is
+// accepted by a key, so whoever left its line was refused.
 func (t *keyTable) stats() lanegate.Stats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	sum := t.past
 	for _, k := range t.gates {
 		s := k.Stats()
-		sum.Waiting += s.Waiting
+		sum.Waiting += s.Waiting + s.Queued
 		addRefusals(&sum, s)
 	}
 	return sum
@@ -137,4 +138,5 @@ func addRefusals(sum *lanegate.Stats, s lanegate.Stats) {
 	for i, n := range s.Refused {
 		sum.Refused[i] += n
 	}
+	sum.Refused[lanegate.Ended] += s.Dropped
 }

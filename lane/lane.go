@@ -66,7 +66,7 @@ type Gated interface {
 type Call struct {
 	Label  string    // names the call for people; the lanes here do not use it
 	Key    string    // counts against the limit of this key; see Config.PerKey
-	Accept time.Time // not accepted by then: ErrAcceptTimeout; zero: no limit
+	Accept time.Time // when a wait for acceptance ends, in ErrAcceptTimeout; zero: never
 	Handle uint64    // equal values go to the same shard of a Sharded lane; zero: any
 	Owner  uint64    // whom Evict may name; zero: nobody
 	Policy Policy    // zero: the lane's

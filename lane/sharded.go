@@ -12,7 +12,8 @@ type ShardedConfig struct {
 
 	// Isolated keeps every call in its shard, so that one tenant or device that
 	// hangs takes no slot of another. Otherwise shards lend each other idle slots:
-	// no call is refused or left waiting while any shard has a slot to spare.
+	// no call is refused or left waiting while any shard has a slot to spare. Once
+	// the lane shuts down, each shard runs what it has accepted.
 	Isolated bool
 
 	// Config is that of each shard: the lane runs Shards x Workers calls at a

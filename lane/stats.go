@@ -34,7 +34,10 @@ type Stats struct {
 	CallbackPanics uint64 // panics in Config.OnEvent
 	EventsMissed   uint64 // events that a callback far behind did not get, always in pairs
 
-	Shards []Stats // of a Sharded lane, without keys; nil otherwise
+	// Shards is the same for each shard, if there are several. What was refused
+	// before it came to a shard (a busy key, a dead context) is in the sum alone. A
+	// call on a borrowed slot waits in one shard and starts in another.
+	Shards []Stats
 }
 
 // Refused counts callers that never got in, by reason.
@@ -43,7 +46,7 @@ type Refused struct {
 	Overloaded uint64 // ErrOverloaded
 	Reentry    uint64 // ErrReentry
 	Expired    uint64 // ErrAcceptTimeout
-	Cancelled  uint64 // the context ended while the caller waited for acceptance
+	Cancelled  uint64 // the context ended before the caller was accepted
 	Shutdown   uint64 // ErrShutdown
 }
 
@@ -54,7 +57,8 @@ func (r Refused) Total() uint64 {
 
 // Stats implements [Lane].
 func (g *gated) Stats() Stats {
-	sum := Stats{Name: g.name}
+	sum := g.dead.stats() // before the gates, since it takes back what they count
+	sum.Name = g.name
 	for _, gate := range g.gates {
 		s := stats(gate.Stats())
 		if len(g.gates) > 1 {
@@ -64,6 +68,13 @@ func (g *gated) Stats() Stats {
 	}
 	sum.add(stats(g.keys.stats()))
 	return sum
+}
+
+// stats counts calls that were granted and never started as dropped.
+func (d *dead) stats() Stats {
+	n := d.granted.Load()
+	r := Refused{Cancelled: d.cancelled.Load(), Shutdown: d.shutdown.Load()}
+	return Stats{Submitted: r.Total(), Started: -n, Completed: -n, Dropped: n, Refused: r}
 }
 
 func stats(s lanegate.Stats) Stats {

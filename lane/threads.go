@@ -3,7 +3,8 @@ package lane
 import "github.com/iolane/iolane/ioerr"
 
 // Threads runs at most Workers calls at a time, each on the goroutine of its
-// caller, on whatever thread that is. It starts no goroutine of its own.
+// caller, on whatever thread that is. It starts no goroutine of its own, but for
+// Config.OnEvent.
 //
 // A nested call, made from inside a call of the same lane, takes another slot if
 // one is free and is otherwise refused with ErrReentry (through a pool, which

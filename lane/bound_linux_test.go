@@ -1,0 +1,172 @@
+package lane_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+)
+
+// childVar asks TestCountThreads, in a process where nothing else runs, to send
+// that many callers into a lane of that many workers: "sleep 10000 8".
+const childVar = "IOLANE_LANE_CHILD"
+
+// The calls block their threads in the kernel. There run never more of them than
+// the lane has slots, and the process has no more threads than these, one for each
+// processor, and a few of the runtime's own.
+func TestALaneBoundsTheThreadsOfTheProcess(t *testing.T) {
+	t.Parallel() // it mostly sleeps
+	all := 10_000
+	if raceDetector {
+		all = 4_000
+	}
+	for _, c := range []struct {
+		kind             string
+		callers, workers int
+	}{
+		{"sleep", count(1_600, all), 8}, // 5 ms each: a second
+		{"sleep", all, 64},
+		{"pipe", 2 * all, 64},
+	} {
+		t.Run(fmt.Sprint(c.kind, " in ", c.workers), func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(os.Args[0], "-test.run=^TestCountThreads$", "-test.v", "-test.timeout=120s")
+			cmd.Env = append(os.Environ(), fmt.Sprint(childVar, "=", c.kind, " ", c.callers, " ", c.workers))
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			t.Logf("%s", bytes.TrimSpace(out))
+		})
+	}
+}
+
+func TestCountThreads(t *testing.T) {
+	var kind string
+	var callers, workers int
+	if n, _ := fmt.Sscan(os.Getenv(childVar), &kind, &callers, &workers); n != 3 {
+		t.Skip("run by TestALaneBoundsTheThreadsOfTheProcess")
+	}
+	l := threads(t, lane.Config{Workers: workers, Queue: 16_384})
+	w := &crew{lane: l}
+	var wg sync.WaitGroup
+	peak := 0
+	switch kind {
+	case "sleep":
+		sleepers(t, w, &wg, callers)
+		done := make(chan struct{})
+		go func() { wg.Wait(); close(done) }()
+		peak = peakThreads(t, done)
+	case "pipe":
+		peak = readers(t, w, &wg, callers)
+	}
+	if got := w.peak.Load(); got != int64(workers) {
+		t.Errorf("at most %d calls ran at a time, want %d", got, workers)
+	}
+	const few = 8
+	if most := workers + runtime.GOMAXPROCS(0) + few; peak > most || peak < workers {
+		t.Errorf("the process had %d threads, want %d to %d", peak, workers, most)
+	}
+	t.Logf("%d callers, %d workers: at most %d calls and %d threads", callers, workers, w.peak.Load(), peak)
+	shut(t, l)
+}
+
+func sleepers(t *testing.T, w *crew, wg *sync.WaitGroup, n int) {
+	for range n {
+		wg.Go(func() {
+			s, err := w.lane.Enter(context.Background(), lane.Call{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			w.begin()
+			ts := syscall.NsecToTimespec(int64(5 * time.Millisecond))
+			_ = syscall.Nanosleep(&ts, nil)
+			w.inside.Add(-1)
+			w.lane.Leave(s)
+		})
+	}
+}
+
+// readers sends n callers that fail fast to a lane with a queue of 16, where each
+// call sits on an empty pipe. All who find no place are told.
+func readers(t *testing.T, w *crew, wg *sync.WaitGroup, n int) (peak int) {
+	const queue = 16
+	workers := w.lane.Stats().Workers
+	w.lane = threads(t, lane.Config{Workers: workers, Queue: queue, Policy: lane.FailFast})
+	r, gate, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	fd := int(r.Fd()) // in blocking mode from here on
+	for range n {
+		wg.Go(func() {
+			s, err := w.lane.Enter(context.Background(), lane.Call{})
+			if err != nil {
+				if !errors.Is(err, ioerr.ErrQueueFull) {
+					t.Error(err)
+				}
+				return
+			}
+			w.begin()
+			for {
+				if _, err := syscall.Read(fd, make([]byte, 1)); !errors.Is(err, syscall.EINTR) {
+					break
+				}
+			}
+			w.inside.Add(-1)
+			w.lane.Leave(s)
+		})
+	}
+	until := time.Now().Add(30 * time.Second)
+	for s := w.lane.Stats(); s.Submitted < uint64(n) || w.inside.Load() < int64(workers); s = w.lane.Stats() {
+		if peak = max(peak, countThreads(t)); time.Now().After(until) {
+			t.Fatalf("the callers do not get anywhere: %+v", s)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if s := w.lane.Stats(); s.Running != workers || s.Queued != queue || s.Refused.QueueFull != uint64(n-workers-queue) {
+		t.Errorf("%d running, %d queued, %d refused", s.Running, s.Queued, s.Refused.QueueFull)
+	}
+	require.NoError(t, gate.Close()) // the calls end
+	wg.Wait()
+	if s := w.lane.Stats(); s.Completed != uint64(workers+queue) {
+		t.Errorf("%d calls completed, want %d", s.Completed, workers+queue)
+	}
+	return max(peak, countThreads(t))
+}
+
+func peakThreads(t *testing.T, done <-chan struct{}) (peak int) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return peak
+		case <-tick.C:
+			peak = max(peak, countThreads(t))
+		}
+	}
+}
+
+func countThreads(t *testing.T) int {
+	status, err := os.ReadFile("/proc/self/status")
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(status), "\nThreads:")
+	n, err := strconv.Atoi(strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]))
+	require.NoError(t, err)
+	return n
+}
