@@ -152,7 +152,7 @@ func TestHooksLeftHangingAreBounded(t *testing.T) {
 		for range may + more + 10 {
 			adopt(t, p, shop.make())
 		}
-		ctx, cancel := context.WithTimeout(bg, time.Hour)
+		ctx, cancel := context.WithTimeout(bg, time.Minute)
 		defer cancel()
 		err := p.Shutdown(ctx)
 		is(t, err, context.DeadlineExceeded)

@@ -197,7 +197,7 @@ func TestSecondShutdownFinishesTheJob(t *testing.T) {
 		call := start(func() error { return p.With(bg, id, with(busy.pass), pool.Label("stuck")) })
 		busy.await(t, 1)
 		for range 1000 {
-			r, err := shutdownFor(t, p, time.Second)
+			r, err := shutdownFor(t, p, time.Millisecond)
 			want{ioerr.TimedOut, ioerr.Executor, ioerr.Unknown, context.DeadlineExceeded, noID, "", laneName}.check(t, err)
 			if len(r.Running) != 1 || r.Running[0].Label != "stuck" || len(r.Undisposed) != 1 || r.Unlabelled != 0 {
 				t.Fatalf("%+v", r)
