@@ -51,7 +51,8 @@ func (id ID) Generation() uint32 { return id.gen }
 
 // Uint64 packs slot and generation, for tables that hold 64-bit handles, such as
 // those of FUSE. Unique within the pool, and zero for no ID that a pool gave
-// out; the scope is lost, so the reader must know the pool.
+// out. The scope is lost: the same number may name something else in another pool,
+// also in the same program's next run, so whoever keeps it must know the pool.
 func (id ID) Uint64() uint64 { return uint64(id.slot)<<32 | uint64(id.gen) }
 
 // String returns the text form: scope in hexadecimal, slot and generation in

@@ -21,7 +21,9 @@
 //	Failed              Leaf          Done    what the call returned, *PanicError
 //	Failed              Handle        None    ErrHandleNotFound, ErrWaitersFull, …
 //	Failed              Lane          None    ErrQueueFull, ErrOverloaded, ErrReentry
+//	Failed              Handle        Done    opened, but the handle was destroyed meanwhile
 //	Failed              Executor      None    *ArgumentError
+//	Failed              Executor      Done    *pool.Report: a hook failed
 //	Cancelled, TimedOut Handle, Lane  None    the context's cause: the wait ended there
 //	Cancelled, TimedOut Executor      None    the context had ended before the call began
 //	TimedOut            Handle, Lane  None    ErrAcceptTimeout

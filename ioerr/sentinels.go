@@ -21,9 +21,11 @@ var (
 	// ErrReentry: the call was made from inside another one that holds what it
 	// would have to wait for, and so could have waited for itself.
 	ErrReentry = errors.New("called from inside a call that it would wait for")
-	// ErrSaturated: the lane's budget of calls left running is used up.
+	// ErrSaturated: the lane's budget of calls left running is used up. The lanes of
+	// this version leave no call running.
 	ErrSaturated = errors.New("too many calls were left running")
-	// ErrUnsupported: the lane or the platform cannot do what was asked.
+	// ErrUnsupported: the lane or the platform cannot do what was asked. For lanes
+	// of other packages; those here can do all there is to ask.
 	ErrUnsupported = errors.New("not supported here")
 )
 
@@ -38,7 +40,8 @@ var (
 	ErrWaitersFull = errors.New("too many calls wait for the handle")
 	// ErrScopeMismatch: the ID belongs to another pool.
 	ErrScopeMismatch = errors.New("handle belongs to another pool")
-	// ErrPoisoned: an earlier call left the resource unfit for use.
+	// ErrPoisoned: an earlier call left the resource unfit for use. This version
+	// leaves it to its user to judge that.
 	ErrPoisoned = errors.New("handle is poisoned")
 )
 
