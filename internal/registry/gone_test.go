@@ -2,8 +2,10 @@ package registry_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/iolane/iolane/internal/lanegate"
@@ -90,6 +92,15 @@ func TestWhoFindsAResourceGoneFindsItLentNoMore(t *testing.T) {
 	}
 }
 
+// put inserts a resource, and reports false if the registry is closed.
+func (w *world) put(x *thing) bool {
+	_, err := w.Insert(x)
+	if err != nil && !errors.Is(err, ioerr.ErrShutdown) {
+		w.t.Errorf("insert: %v", err)
+	}
+	return err == nil
+}
+
 // settle lets other goroutines run until they are blocked, most likely.
 func settle() {
 	for range 100 {
@@ -110,22 +121,47 @@ func TestNothingIsInsertedBehindAClose(t *testing.T) {
 				t.Errorf("after Close: %+v", s)
 			}
 		})
-		for i := range 4 {
+		for range 4 {
 			settle()
 			wg.Go(func() {
-				x := new(thing)
-				_, err := w.Insert(x)
-				switch {
-				case err == nil:
+				if x := new(thing); w.put(x) {
 					w.own(x)
-				case !errors.Is(err, ioerr.ErrShutdown):
-					t.Errorf("inserter %d: %v", i, err)
 				}
 			})
 		}
 		settle()
 		resume()
 		wg.Wait()
+		if s := w.Stats(); s.Live != 0 {
+			t.Errorf("behind Close: %+v", s)
+		}
+		w.end()
+	}
+}
+
+// The same while the table grows, which takes its time.
+func TestNothingIsInsertedBehindACloseWhileTheTableGrows(t *testing.T) {
+	for range 6 {
+		w := newWorld(t, 64)
+		for w.insert(); w.Stats().Live < w.TableLen() || w.TableLen() < 1<<12; w.insert() {
+		}
+		var begun atomic.Bool
+		race(2, func(i int) {
+			if i == 0 {
+				begun.Store(true)
+				if x := new(thing); w.put(x) {
+					w.own(x)
+				}
+				return
+			}
+			for !begun.Load() {
+				runtime.Gosched()
+			}
+			for range rand.IntN(2000) {
+				begun.Load() // a little later
+			}
+			w.close()
+		})
 		if s := w.Stats(); s.Live != 0 {
 			t.Errorf("behind Close: %+v", s)
 		}
