@@ -51,6 +51,9 @@ func (g *gated) Enter(ctx context.Context, c Call) (Slot, error) {
 	if c.Policy > FailFast {
 		return Slot{}, &ioerr.ArgumentError{Name: "lane.Call.Policy", Value: c.Policy, Reason: "is none of the policies"}
 	}
+	if len(g.gates) == 0 {
+		return Slot{}, &ioerr.ArgumentError{Name: "lane", Value: "", Reason: "was not made by its constructor"}
+	}
 	gate := g.pick(&c)
 	if c.Key == "" && ctx.Err() == nil {
 		if at, ok := gate.Try(); ok {
@@ -70,6 +73,9 @@ func (g *gated) Try() (Slot, bool) {
 	if n == 1 {
 		at, ok := g.gates[0].Try()
 		return Slot{at: at}, ok
+	}
+	if n == 0 {
+		return Slot{}, false
 	}
 	at, ok := g.gates[(g.next.Load()+1)%n].Try()
 	if ok {
@@ -208,11 +214,15 @@ func (g *gated) Evict(owner uint64) {
 	if owner == 0 {
 		return
 	}
+	g.tickets.Evict(owner) // before the gates: whoever comes to one after that is refused
 	g.keys.each(false, func(gate *lanegate.Gate) { gate.Evict(owner) })
 	for _, gate := range g.gates {
 		gate.Evict(owner)
 	}
 }
+
+// Forget implements [Gated].
+func (g *gated) Forget(owner uint64) { g.tickets.Forget(owner) }
 
 // Drain implements [Gated].
 func (g *gated) Drain(ctx context.Context) error {

@@ -58,8 +58,13 @@ type Gated interface {
 	Drain(ctx context.Context) error
 
 	// Evict refuses, with ErrShutdown, callers with the given Call.Owner that are
-	// not yet accepted.
+	// not yet accepted, and from its return on all that would have to wait, except
+	// for calls with Must.
 	Evict(owner uint64)
+
+	// Forget undoes Evict for later callers: the lane need not remember an owner
+	// that has no calls any more.
+	Forget(owner uint64)
 }
 
 // Call is what a lane needs to know of one call. The zero Call is a plain one.

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/registry"
 	"github.com/iolane/iolane/internal/signal"
 	"github.com/iolane/iolane/ioerr"
@@ -28,23 +27,19 @@ type bin[R any] struct {
 	hook   func(R) error // nil: nothing to do
 	within time.Duration
 
-	mu       sync.Mutex  // a leaf
-	waste    []waste[R]  // oldest first
-	replaced []handle.ID // of resources that were replaced: in waste, or with a worker
-	workers  int         // goroutines, without those whose hook hangs
-	hung     int         // hooks past their time that still run
+	mu       sync.Mutex // a leaf
+	waste    []waste[R] // oldest first
+	workers  int        // goroutines, without those whose hook hangs
+	hung     int        // hooks past their time that still run
+	hooks    []string   // the goroutines that run them, in time or past it
 	empty    signal.Crowd
 	disposed uint64             // resources disposed of, well or badly
 	failed   uint64             // of these, badly
 	errors   []*ioerr.HookError // the first maxErrors failures
 }
 
-// waste is one resource on its way out.
-type waste[R any] struct {
-	value R
-	id    handle.ID
-	entry *registry.Entry[resource[R]] // nil for one that was replaced
-}
+// waste is a retired resource that the bin has inherited.
+type waste[R any] = *registry.Entry[resource[R]]
 
 const (
 	maxDisposers = 8  // at a time; each takes a slot of the lane like any call
@@ -53,11 +48,7 @@ const (
 )
 
 // discard disposes of a retired resource that the caller has inherited.
-func (b *bin[R]) discard(e *registry.Entry[resource[R]]) {
-	b.add(waste[R]{value: e.Resource.value, id: e.ID, entry: e})
-}
-
-func (b *bin[R]) add(w waste[R]) {
+func (b *bin[R]) discard(w waste[R]) {
 	if b.hook == nil {
 		b.finish(w, nil)
 		return
@@ -65,9 +56,6 @@ func (b *bin[R]) add(w waste[R]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waste = append(b.waste, w)
-	if w.entry == nil {
-		b.replaced = append(b.replaced, w.id)
-	}
 	b.staff()
 }
 
@@ -86,7 +74,7 @@ func (b *bin[R]) next() (w waste[R], ok bool) {
 	defer b.mu.Unlock()
 	if len(b.waste) > 0 {
 		w = b.waste[0]
-		b.waste[0] = waste[R]{}
+		b.waste[0] = nil
 		b.waste = b.waste[1:]
 		return w, true
 	}
@@ -120,7 +108,7 @@ func (b *bin[R]) dispose(w waste[R], counted *bool) {
 	// Must: neither a full queue nor the shutdown under way keeps it out. What
 	// remains is a shared lane that its owner has closed; then it runs without.
 	slot, err := b.core.lane.Enter(context.Background(), lane.Call{
-		Label: "dispose", Handle: w.id.Uint64(), Owner: b.core.owner, Policy: lane.Wait, Must: true,
+		Label: "dispose", Handle: w.ID.Uint64(), Owner: b.core.owner, Policy: lane.Wait, Must: true,
 	})
 	leave := func() {
 		if err == nil {
@@ -141,12 +129,15 @@ func (b *bin[R]) dispose(w waste[R], counted *bool) {
 			return
 		}
 		leave()
-		b.finish(w, &ioerr.HookError{Hook: "dispose", Handle: w.id, Err: ioerr.ErrHookTimeout})
+		b.finish(w, &ioerr.HookError{Hook: "dispose", Handle: w.ID, Err: ioerr.ErrHookTimeout})
 		b.replaceWorker()
 	}
+	me := goroutine()
+	b.enter(me)
 	watch := time.AfterFunc(b.within, giveUp)
-	callHook("dispose", w.id, func() error { return b.hook(w.value) }, func(herr error) {
+	callHook("dispose", w.ID, func() error { return b.hook(w.Resource.value) }, func(herr error) {
 		watch.Stop()
+		b.exit(me)
 		if !settled.CompareAndSwap(false, true) {
 			*counted = false
 			b.hangsNoMore()
@@ -155,6 +146,26 @@ func (b *bin[R]) dispose(w waste[R], counted *bool) {
 		leave()
 		b.finish(w, herr)
 	})
+}
+
+// enter and exit note that a goroutine runs a hook.
+func (b *bin[R]) enter(goroutine string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hooks = append(b.hooks, goroutine)
+}
+
+func (b *bin[R]) exit(goroutine string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hooks = slices.DeleteFunc(b.hooks, func(g string) bool { return g == goroutine })
+}
+
+// works reports whether the goroutine runs a hook.
+func (b *bin[R]) works(goroutine string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Contains(b.hooks, goroutine)
 }
 
 func (b *bin[R]) mayHang() bool {
@@ -189,9 +200,6 @@ func (b *bin[R]) replaceWorker() {
 func (b *bin[R]) finish(w waste[R], err error) {
 	b.mu.Lock()
 	b.disposed++
-	if i := slices.Index(b.replaced, w.id); i >= 0 && w.entry == nil {
-		b.replaced = slices.Delete(b.replaced, i, i+1)
-	}
 	if err != nil {
 		b.failed++
 		if herr, ok := errors.AsType[*ioerr.HookError](err); ok && len(b.errors) < maxErrors {
@@ -199,9 +207,7 @@ func (b *bin[R]) finish(w waste[R], err error) {
 		}
 	}
 	b.mu.Unlock()
-	if w.entry != nil {
-		b.reg.Disposed(w.entry, err)
-	}
+	b.reg.Disposed(w, err)
 }
 
 // wait waits until the bin is empty and nobody works, but not for hooks that

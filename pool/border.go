@@ -14,7 +14,7 @@ import (
 
 // refusals are built once, so that refusing a call allocates nothing.
 type refusals struct {
-	shutdown                                ioerr.Error
+	shutdown, inside                        ioerr.Error // by the pool
 	queueFull, overloaded, reentry, late    ioerr.Error // by the lane
 	busy, waitersFull, reentered, waitedOut ioerr.Error // by the handle
 }
@@ -25,6 +25,7 @@ func newRefusals(laneName string) refusals {
 	}
 	return refusals{
 		shutdown:    by(ioerr.Executor, ioerr.ShutdownInProgress, ioerr.ErrShutdown),
+		inside:      by(ioerr.Executor, ioerr.Failed, ioerr.ErrReentry),
 		queueFull:   by(ioerr.Lane, ioerr.Failed, ioerr.ErrQueueFull),
 		overloaded:  by(ioerr.Lane, ioerr.Failed, ioerr.ErrOverloaded),
 		reentry:     by(ioerr.Lane, ioerr.Failed, ioerr.ErrReentry),
@@ -43,12 +44,12 @@ func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label
 }
 
 func (c *core) refusal(ctx context.Context, err error, origin ioerr.Origin, label string, id handle.ID) *ioerr.Error {
+	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	if (ended || err == ioerr.ErrAcceptTimeout) && c.state.Load() != stateOpen {
+		return &c.refusals.shutdown // which began while the call waited
+	}
 	if e := c.refusals.find(err, origin); e != nil {
 		return e
-	}
-	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	if ended && c.state.Load() != stateOpen {
-		return &c.refusals.shutdown // which began while the call waited
 	}
 	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: origin, Effect: ioerr.None, Label: label, Lane: c.lane.Name(), Err: err}
 	if !id.IsZero() {

@@ -190,7 +190,7 @@ func TestBorder(t *testing.T) {
 			s.free()
 			_ = s.p.Do(bg, func(ctx context.Context) error { err = s.p.Shutdown(ctx); return nil })
 			return err
-		}, want{failed, onLane, none, ioerr.ErrReentry, noID, "", laneName}, nil},
+		}, want{failed, executor, none, ioerr.ErrReentry, noID, "", laneName}, nil},
 		{"shutdown with a failed hook", func(s *scene) error { adopt(s.t, s.p, 2); s.free(); return s.p.Close() },
 			want{failed, executor, done, fs.ErrInvalid, noID, "", laneName}, nil},
 	} {

@@ -54,13 +54,14 @@ const (
 // stay is what one call occupies, from enter to leave. It lives on the caller's
 // stack.
 type stay struct {
-	core  *core
-	outer *mark     // the call around this one
-	plain bool      // the caller's context is context.Background()
-	ended bool      // the call returned
-	at    *site     // what it holds
-	label string    // its name
-	until time.Time // what AcceptWithin allows, once it was asked for
+	core    *core
+	outer   *mark     // the call around this one
+	plain   bool      // the caller's context is context.Background()
+	entered bool      // it has a slot
+	ended   bool      // the call returned
+	at      *site     // what it holds
+	label   string    // its name
+	until   time.Time // what AcceptWithin allows, once it was asked for
 
 	ctx    context.Context // what the call gets
 	mark   *mark           // to be ended; nil if ctx was ready-made
@@ -134,6 +135,7 @@ func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
 			s.listed = c.calls.add(s.label, at.id)
 		}
 	}
+	s.entered = true
 	switch {
 	case c.unguarded:
 		s.ctx = ctx

@@ -61,7 +61,7 @@ func TestFailingHooksAreReportedAndCostNothing(t *testing.T) {
 				err := p.Close()
 				report, ok := errors.AsType[*pool.Report](err)
 				_ = typed(t, err)
-				if !ok || len(report.Failed) != 25 || report.FailedTotal != 25 || len(report.Undisposed) != 0 || len(report.Running) != 0 || report.Unlabelled != 0 {
+				if !ok || len(report.Failed) != 25 || report.FailedTotal != 25 || len(report.Undisposed) != 0 || len(report.Running) != 0 || report.Others != 0 {
 					t.Errorf("report %+v", report)
 				}
 				if test.want != nil && !errors.Is(err, test.want) {
@@ -187,7 +187,7 @@ func TestNoFailureOfAHookIsMissingInTheReport(t *testing.T) {
 			return nil
 		}})
 		id := adopt(t, p, 1)
-		succeeds(t, p.Replace(bg, id, func(context.Context, int) (int, error) { return 2, nil }))
+		is(t, p.Replace(bg, id, func(context.Context, int) (int, error) { return 2, nil }), ioerr.ErrHookTimeout)
 		err := p.Close()
 		if report, _ := errors.AsType[*pool.Report](err); report == nil || report.FailedTotal != 2 || len(report.Failed) != 2 {
 			t.Fatalf("two hooks were given up on; the report is %v", report)

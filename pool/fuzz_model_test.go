@@ -29,7 +29,7 @@ func (g *game) look() {
 			if m.nested {
 				g.t.Error("a nested call waits")
 			}
-			if m.started {
+			if m.started && !m.worked {
 				running++
 				held[m.on] = true
 			}

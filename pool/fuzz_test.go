@@ -77,6 +77,7 @@ type move struct {
 	gate     chan struct{}
 	released bool
 	started  bool // the function of the call began
+	worked   bool // and ended: what is left to wait for is a disposal
 	ended    bool
 	nested   bool // a nested call is on its way
 	cancel   func()
@@ -175,6 +176,7 @@ func (g *game) step(op, arg byte) {
 func (m *move) work(context.Context) error {
 	m.started = true
 	<-m.gate
+	m.worked = true
 	return nil
 }
 

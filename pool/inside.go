@@ -6,38 +6,56 @@ import (
 	"strings"
 )
 
-// inside reports whether the caller is, or seems to be, inside a call of the
-// pool. The context tells for sure. A caller that did not pass its context on is
-// found by its stack, which does not tell the pool: it is taken to be inside if
-// the pool has calls running at all.
-func (c *core) inside(ctx context.Context) bool {
-	if c.unguarded {
+// A call that would wait for itself is told apart by the context that it was given.
+// A caller that did not pass it on could wait for ever; so where that is at stake,
+// and only there, its stack is looked at, too. The stack shows a call, but not of
+// which pool: a caller that is taken for what it is not can always say who it is by
+// passing its context on.
+
+// inside reports whether the caller is inside a hook or a call of the pool, or, if
+// its context does not tell, inside some call while the pool has calls running.
+func (p *Pool[R]) inside(ctx context.Context) bool {
+	if p.unguarded {
 		return false
 	}
-	if m := markOf(ctx); m != nil {
-		return m.holdsPool(c)
+	if p.bin.works(goroutine()) {
+		return true
 	}
-	return c.state.Load() != stateClosed && c.running() > 0 && onStack()
+	if m := markOf(ctx); m != nil {
+		return m.holdsPool(&p.core)
+	}
+	return p.state.Load() != stateClosed && onStack() && p.busy()
 }
 
-// holdsSlot reports whether the caller is, or seems to be, inside a call of the
-// pool's lane, in the same manner.
-func (c *core) holdsSlot(ctx context.Context) bool {
-	if c.unguarded {
+// busy reports whether calls of the pool are running.
+func (p *Pool[R]) busy() bool {
+	if p.gate == nil {
+		return p.lane.Stats().Running > 0
+	}
+	return p.gate.Stats().Running > 0 || p.reg.AnyHeld()
+}
+
+// holdsSlot reports whether the caller holds a slot of the pool's lane, in a call or
+// a hook, or, if its context does not tell, whether it is inside some call and could be who holds the
+// resource, or the slot that its disposal would need.
+func (p *Pool[R]) holdsSlot(ctx context.Context, held bool) bool {
+	if p.unguarded {
 		return false
 	}
-	if m := markOf(ctx); m != nil {
-		return m.holdsLane(c.lane)
+	if p.bin.works(goroutine()) {
+		return true
 	}
-	return onStack()
+	if m := markOf(ctx); m != nil {
+		return m.holdsLane(p.lane)
+	}
+	if !onStack() {
+		return false
+	}
+	s := p.lane.Stats()
+	return held || s.Running >= s.Workers
 }
 
-// running is the number of calls inside, as far as the pool can tell. Calls with a
-// handle on a lane that is not the pool's own are counted with the lane's.
-func (c *core) running() int { return c.lane.Stats().Running }
-
-// onStack reports whether a call or a hook of some pool is on the goroutine's
-// stack.
+// onStack reports whether a call of some pool is on the goroutine's stack.
 func onStack() bool {
 	pc := make([]uintptr, 64)
 	for skip := 2; ; skip += len(pc) {
@@ -47,7 +65,7 @@ func onStack() bool {
 			var f runtime.Frame
 			f, more = frames.Next()
 			switch name, _, _ := strings.Cut(f.Function, "["); name {
-			case pkg + "Run", pkg + "Transact", pkg + "opened", pkg + "callHook":
+			case pkg + "run", pkg + "Transact":
 				return true
 			}
 		}
@@ -55,6 +73,14 @@ func onStack() bool {
 			return false
 		}
 	}
+}
+
+// goroutine identifies the calling goroutine by the first line of its stack trace,
+// "goroutine 17 [running]:", which is too slow for calls and good enough for hooks.
+func goroutine() string {
+	line := make([]byte, 32)
+	name, _, _ := strings.Cut(string(line[:runtime.Stack(line, false)]), " [")
+	return name
 }
 
 const pkg = "github.com/iolane/iolane/pool."

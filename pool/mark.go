@@ -131,32 +131,26 @@ func (m *mark) end() {
 // outer is the mark of the call around this one, or nil.
 func (m *mark) outer() *mark { return markOf(m.Context) }
 
-// holdsLane reports whether the caller is inside a call of the lane.
+// holds reports whether the caller is inside a call that match accepts. Calls that
+// have ended do not count, though somebody may have kept their context; of a call
+// made with context.Background() that cannot be told.
+func (m *mark) holds(match func(*site) bool) bool {
+	for ; m != nil; m = m.outer() {
+		if m.joined.Load() != &m.site.core.over && match(m.site) {
+			return true
+		}
+	}
+	return false
+}
+
 func (m *mark) holdsLane(l lane.Lane) bool {
-	for ; m != nil; m = m.outer() {
-		if m.site.core.lane == l {
-			return true
-		}
-	}
-	return false
+	return m.holds(func(s *site) bool { return s.core.lane == l })
 }
 
-// holdsHandle reports whether the caller is inside a transaction on id.
 func (m *mark) holdsHandle(id handle.ID) bool {
-	for ; m != nil && !id.IsZero(); m = m.outer() {
-		if m.site.id == id {
-			return true
-		}
-	}
-	return false
+	return m.holds(func(s *site) bool { return s.id == id && !id.IsZero() })
 }
 
-// holdsPool reports whether the caller is inside a call of the pool.
 func (m *mark) holdsPool(c *core) bool {
-	for ; m != nil; m = m.outer() {
-		if m.site.core == c {
-			return true
-		}
-	}
-	return false
+	return m.holds(func(s *site) bool { return s.core == c })
 }

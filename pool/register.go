@@ -27,7 +27,7 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 			p.reg.Abort(lease)
 		}
 	}()
-	r, err := opened(ctx, &s, p.siteOf(lease), open, opts)
+	r, err := run(ctx, &s, p.siteOf(lease), open, opts) // like a transaction on what is to be opened
 	if err != nil {
 		return handle.ID{}, err
 	}
@@ -38,23 +38,6 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 		return handle.ID{}, p.undone(lease.ID, s.label)
 	}
 	return lease.ID, nil
-}
-
-// opened runs open like a transaction on the resource that it is to return, which
-// the caller has leased.
-func opened[R any](ctx context.Context, s *stay, at *site, open func(context.Context) (R, error), opts []Option) (r R, err error) {
-	if err := s.enter(ctx, at, opts); err != nil {
-		return r, err
-	}
-	defer func() {
-		if !s.ended {
-			err = s.unwound(recover())
-		}
-		s.leave()
-	}()
-	r, err = open(s.ctx)
-	s.ended = true
-	return r, s.failed(err)
 }
 
 // Adopt takes ownership of a resource that is open already. On an error, which is
@@ -76,11 +59,16 @@ func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
 // pool disposes of it once open has succeeded. If open fails, or returns the old
 // one, that stays. If the handle was destroyed meanwhile, both are disposed of and
 // the error is ErrHandleNotFound, or ErrShutdown, with Effect Done.
+//
+// Replace waits for the disposal of the old one, as Destroy does, and returns what
+// went wrong with it (an *ioerr.HookError); but if ctx ends meanwhile, that is no
+// error, since the exchange is done.
 func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx context.Context, old R) (R, error), opts ...Option) error {
 	if open == nil {
 		return new(stay).check(ctx, p.own(), "open")
 	}
 	retired := false
+	var gone waste[R]
 	err := p.With(ctx, id, func(ctx context.Context, old R) error {
 		fresh, err := open(ctx, old)
 		if err != nil || same(fresh, old) {
@@ -88,16 +76,21 @@ func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx conte
 		}
 		e, err := p.reg.Held(id)
 		if retired = err != nil; retired { // while open ran
-			p.bin.add(waste[R]{value: fresh, id: id})
-			return nil
+			gone = p.reg.Detach(id, resource[R]{value: fresh})
+		} else {
+			e.Resource.value = fresh // under the lease that With holds
+			gone = p.reg.Detach(id, resource[R]{value: old})
 		}
-		e.Resource.value = fresh // under the lease that With holds
-		p.bin.add(waste[R]{value: old, id: id})
+		p.bin.discard(gone)
 		return nil
 	}, opts...)
-	if retired {
+	switch {
+	case err != nil || gone == nil:
+		return err
+	case retired:
 		return p.undone(id, callOf(opts).Label)
 	}
+	err, _ = p.disposal(ctx, gone, false)
 	return err
 }
 
@@ -114,8 +107,11 @@ func same[R any](a, b R) bool {
 // Destroy waits for that and returns what went wrong (an *ioerr.HookError). ctx
 // bounds the waiting only: after its end the error has Effect Unknown, and the
 // disposal takes place all the same. From inside a call on the pool's lane Destroy
-// does not wait, since the disposal takes a slot too. It is idempotent: an ID of this pool that names nothing
-// is no error, also after a shutdown; ErrScopeMismatch is for those of others.
+// does not wait, since the disposal takes a slot too.
+//
+// It is idempotent: an ID of this pool that names nothing, or nothing any more, is
+// no error and nothing to wait for, also after a shutdown. ErrScopeMismatch is for
+// the IDs of others, ErrHandleNotFound for the zero ID.
 func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 	c := p.own()
 	if c == nil || c.state.Load() == stateNone {
@@ -134,8 +130,19 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 	if orphan {
 		p.bin.discard(e)
 	}
-	if c.holdsSlot(ctx) {
-		return nil // it would wait for a slot, or for a holder who may wait for one
+	err, ended := p.disposal(ctx, e, !orphan)
+	if ended {
+		return c.leftRunning(ctx, id, context.Cause(ctx))
+	}
+	return err
+}
+
+// disposal waits for the end of a disposal and returns what went wrong. ended says
+// that ctx came first. held says that somebody may still use the resource. A caller
+// that could be who it waits for does not wait.
+func (p *Pool[R]) disposal(ctx context.Context, e waste[R], held bool) (err error, ended bool) {
+	if p.holdsSlot(ctx, held) {
+		return nil, false // it would wait for a slot, or for a holder who may wait for one
 	}
 	select {
 	case <-e.Gone():
@@ -143,13 +150,13 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 		select {
 		case <-e.Gone(): // both: what has happened counts
 		default:
-			return c.leftRunning(ctx, id, context.Cause(ctx))
+			return nil, true
 		}
 	}
 	if err := e.Err(); err != nil {
-		return c.failure(err, "", id)
+		return p.failure(err, "", e.ID), false
 	}
-	return nil
+	return nil, false
 }
 
 // Has reports whether id names a resource that calls can use.

@@ -15,9 +15,9 @@ type Report struct {
 	// Running are the calls that still run: those with a label, the oldest first,
 	// and those that hold a handle. For a call without a label Age is zero.
 	Running []Call
-	// Unlabelled is how many more calls run or are queued, of which nothing is
+	// Others is how many more calls run or are queued, of which nothing is
 	// known. On a shared lane calls of other pools are not among them.
-	Unlabelled int
+	Others int
 	// Undisposed are the resources that are not disposed of yet.
 	Undisposed []handle.ID
 	// Failed are Dispose hooks that failed, at most 64 of them. Those that were
@@ -47,7 +47,7 @@ func (r *Report) Error() string {
 	}
 	all := func(n int, what string, name func(i int) string) { add(uint64(n), what, n, name) }
 	all(len(r.Running), "running", func(i int) string { return r.Running[i].String() })
-	add(uint64(r.Unlabelled), "running without a label", 0, nil)
+	add(uint64(r.Others), "more running or queued", 0, nil)
 	all(len(r.Undisposed), "not disposed of", func(i int) string { return r.Undisposed[i].String() })
 	add(r.FailedTotal, "failed", len(r.Failed), func(i int) string { return r.Failed[i].Error() })
 	switch {
@@ -120,8 +120,7 @@ func (p *Pool[R]) report() *Report {
 	if p.gate == nil {
 		inside -= p.bin.workers
 	}
-	r.Unlabelled = max(inside, 0)
-	r.Undisposed = append(r.Undisposed, p.bin.replaced...)
+	r.Others = max(inside, 0)
 	r.Failed = append(r.Failed, p.bin.errors...)
 	r.FailedTotal = p.bin.failed
 	return r

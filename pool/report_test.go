@@ -92,8 +92,11 @@ func TestReportIsExact(t *testing.T) {
 			defer func() { is(t, ended(t, reg), ioerr.ErrShutdown) }()
 		}
 		busy.await(t, 7)
-		succeeds(t, p.Replace(bg, replaced, func(context.Context, *thing) (*thing, error) { return shop.make(), nil }))
+		replacing := start(func() error {
+			return p.Replace(bg, replaced, func(context.Context, *thing) (*thing, error) { return shop.make(), nil })
+		})
 		stuck.await(t, 1)
+		waits(t, replacing)
 
 		r, err := shutdownFor(t, p, time.Second)
 		want{ioerr.TimedOut, ioerr.Executor, ioerr.Unknown, context.DeadlineExceeded, noID, "", laneName}.check(t, err)
@@ -121,8 +124,8 @@ func TestReportIsExact(t *testing.T) {
 		if got, want := strings.Join(labels, "; "), strings.Join(wantLabels, "; "); got != want {
 			t.Errorf("running\n%s, want\n%s", got, want)
 		}
-		if r.Unlabelled != 2 {
-			t.Errorf("%d without a label, want 2", r.Unlabelled)
+		if r.Others != 2 {
+			t.Errorf("%d without a label, want 2", r.Others)
 		}
 		if len(openings) != 2 {
 			t.Fatalf("%d handles are being opened, want 2", len(openings))
@@ -133,7 +136,7 @@ func TestReportIsExact(t *testing.T) {
 		if len(r.Failed) != 1 || r.FailedTotal != 1 || r.Failed[0].Handle != failing || r.Failed[0].Err != broken {
 			t.Errorf("failed: %v, %d in all", r.Failed, r.FailedTotal)
 		}
-		for _, part := range []string{"5 running: ", "2 running without a label;", "5 not disposed of: ", "1 failed: dispose ", ", …"} {
+		for _, part := range []string{"5 running: ", "2 more running or queued;", "5 not disposed of: ", "1 failed: dispose ", ", …"} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%q does not contain %q", err, part)
 			}
@@ -141,13 +144,13 @@ func TestReportIsExact(t *testing.T) {
 
 		busy.open()
 		stuck.open()
-		for _, c := range calls {
+		for _, c := range append(calls, replacing) {
 			succeeds(t, ended(t, c))
 		}
 		for range 3 {
 			r, err := shutdownFor(t, p, time.Hour)
 			want{ioerr.Failed, ioerr.Executor, ioerr.Done, broken, noID, "", laneName}.check(t, err)
-			if len(r.Running)+r.Unlabelled+len(r.Undisposed) != 0 || len(r.Failed) != 1 || r.FailedTotal != 1 {
+			if len(r.Running)+r.Others+len(r.Undisposed) != 0 || len(r.Failed) != 1 || r.FailedTotal != 1 {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -178,8 +181,8 @@ func TestReportCountsAcceptedCallsAndNoDisposals(t *testing.T) {
 			waits(t, c)
 		}
 		r, _ := shutdownFor(t, p, time.Second)
-		if len(r.Running) != 1 || r.Running[0] != (pool.Call{Handle: id}) || r.Unlabelled != g.slots+2 || len(r.Undisposed) != 21 {
-			t.Errorf("running %v, %d unlabelled, %d undisposed", r.Running, r.Unlabelled, len(r.Undisposed))
+		if len(r.Running) != 1 || r.Running[0] != (pool.Call{Handle: id}) || r.Others != g.slots+2 || len(r.Undisposed) != 21 {
+			t.Errorf("running %v, %d unlabelled, %d undisposed", r.Running, r.Others, len(r.Undisposed))
 		}
 		full.open()
 		synctest.Wait()

@@ -32,7 +32,12 @@ func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T,
 	if err := s.check(ctx, p.own(), lacks(fn == nil, "fn")); err != nil {
 		return v, err
 	}
-	if err := s.enter(ctx, &p.here, opts); err != nil {
+	return run(ctx, &s, &p.here, fn, opts)
+}
+
+// run gets a checked call into the lane, runs it, and gets it out again.
+func run[T any](ctx context.Context, s *stay, at *site, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
+	if err := s.enter(ctx, at, opts); err != nil {
 		return v, err
 	}
 	defer func() {
@@ -77,17 +82,18 @@ func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(c
 			return v, err
 		}
 	}
-	if err := s.enter(ctx, p.siteOf(lease), opts); err != nil {
-		p.giveBack(lease)
-		return v, err
-	}
 	defer func() {
-		if !s.ended {
-			err = s.unwound(recover())
+		if s.entered {
+			if !s.ended {
+				err = s.unwound(recover())
+			}
+			s.leave()
 		}
-		s.leave()
 		p.giveBack(lease)
 	}()
+	if err := s.enter(ctx, p.siteOf(lease), opts); err != nil {
+		return v, err
+	}
 	v, err = fn(s.ctx, lease.Resource.value)
 	s.ended = true
 	return v, s.failed(err)

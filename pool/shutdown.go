@@ -3,7 +3,6 @@ package pool
 import (
 	"cmp"
 	"context"
-	"time"
 )
 
 // Shutdown closes the pool for good, in this order:
@@ -33,8 +32,8 @@ func (p *Pool[R]) Shutdown(ctx context.Context) error {
 	if ctx == nil {
 		return argument("ctx", nil, "must not be nil")
 	}
-	if c.inside(ctx) {
-		return &c.refusals.reentry
+	if p.inside(ctx) {
+		return &c.refusals.inside
 	}
 	p.refuseNewcomers()
 	select {
@@ -51,6 +50,9 @@ func (p *Pool[R]) Shutdown(ctx context.Context) error {
 		return p.unfinished(ctx, err)
 	}
 	c.state.Store(stateClosed)
+	if p.gate != nil && p.gated != nil {
+		p.gated.Forget(p.owner)
+	}
 	return p.finished()
 }
 
@@ -80,7 +82,7 @@ func (p *Pool[R]) wind(ctx context.Context) error {
 	// Phase 2. Calls with a handle may still be inside a lane that is not the
 	// pool's own; they end in phase 3.
 	if p.gate != nil {
-		if !p.await(ctx, p.gate.Drain) {
+		if !p.gate.Drain(ctx) {
 			return context.Cause(ctx)
 		}
 	} else if err := p.gated.Drain(ctx); err != nil {
@@ -89,7 +91,7 @@ func (p *Pool[R]) wind(ctx context.Context) error {
 	// Phase 3. No newcomer, no call without a handle: nothing is added to the
 	// registry any more, and to the bin only by the last holder of a handle, before
 	// the registry is empty.
-	if !p.await(ctx, p.reg.WaitEmpty) || !p.bin.wait(ctx) {
+	if !p.reg.WaitEmpty(ctx) || !p.bin.wait(ctx) {
 		return context.Cause(ctx)
 	}
 	// Phase 4.
@@ -99,24 +101,4 @@ func (p *Pool[R]) wind(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// await waits as wait does. On a shared lane it evicts again now and then: a
-// caller that was on its way from the pool's gate, or from its handle, into the
-// lane when refuseNewcomers did so stands in the lane's waiting room by now, and
-// would stay there for as long as others keep the lane full. (A lane that could be
-// told once and for all would not need this.)
-func (c *core) await(ctx context.Context, wait func(context.Context) bool) bool {
-	if c.owned || c.gated == nil {
-		return wait(ctx)
-	}
-	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		short, cancel := context.WithTimeout(ctx, pause)
-		done := wait(short)
-		cancel()
-		if done || ctx.Err() != nil {
-			return done
-		}
-		c.gated.Evict(c.owner)
-	}
 }

@@ -199,7 +199,7 @@ func TestSecondShutdownFinishesTheJob(t *testing.T) {
 		for range 1000 {
 			r, err := shutdownFor(t, p, time.Millisecond)
 			want{ioerr.TimedOut, ioerr.Executor, ioerr.Unknown, context.DeadlineExceeded, noID, "", laneName}.check(t, err)
-			if len(r.Running) != 1 || r.Running[0].Label != "stuck" || len(r.Undisposed) != 1 || r.Unlabelled != 0 {
+			if len(r.Running) != 1 || r.Running[0].Label != "stuck" || len(r.Undisposed) != 1 || r.Others != 0 {
 				t.Fatalf("%+v", r)
 			}
 		}
@@ -255,7 +255,7 @@ func TestShutdownFromInsideACall(t *testing.T) {
 		p := on(g, pool.Config[int]{})
 		other := makePool(t, pool.Config[int]{})
 		id := adopt(t, p, 1)
-		w := refusal(ioerr.Lane, ioerr.ErrReentry)
+		w := refusal(ioerr.Executor, ioerr.ErrReentry)
 		w.lane = laneName
 		inside := func(ctx context.Context) error {
 			derived, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Hour)

@@ -75,7 +75,6 @@ func (p *Pool[R]) Stats() Stats {
 	}
 	p.bin.mu.Lock()
 	defer p.bin.mu.Unlock()
-	s.Retired += len(p.bin.replaced)
 	s.Disposed, s.DisposeFailed, s.HooksHanging = p.bin.disposed, p.bin.failed, p.bin.hung
 	return s
 }

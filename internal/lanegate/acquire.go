@@ -53,7 +53,7 @@ func (g *Gate) Acquire(ctx context.Context, r Request) (Slot, Verdict) {
 func (g *Gate) enter(t *ticket, r Request) (s Slot, v Verdict, queued bool) {
 	now := g.patient.now()
 	g.mu.Lock()
-	if g.state == shut || g.state == draining && !r.Must {
+	if g.state == shut || !r.Must && (g.state == draining || !g.tickets.serves(r.Owner)) {
 		g.counts.refused[Closed]++
 		g.unlock(nil)
 		return Slot{}, Closed, false

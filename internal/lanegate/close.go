@@ -1,10 +1,6 @@
 package lanegate
 
-import (
-	"context"
-
-	"github.com/iolane/iolane/internal/signal"
-)
+import "context"
 
 // Close bars newcomers for good: from its return on nobody but Must callers is
 // admitted, and whoever was not yet accepted gets Closed. Accepted callers keep
@@ -80,26 +76,15 @@ func (g *Gate) failRoom(chosen func(*ticket) bool) (wake []*ticket) {
 // if ctx ended first.
 func (g *Gate) Drain(ctx context.Context) bool {
 	g.mu.Lock()
-	if g.idle() && !g.edges.delivering {
+	if g.drained() {
 		g.mu.Unlock()
 		return true
 	}
-	p := signal.NewParker()
-	g.idlers = append(g.idlers, p)
-	g.mu.Unlock()
-	if p.Sleep(ctx.Done(), nil) == signal.Woken {
-		return true
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for i := range g.idlers {
-		if g.idlers[i] == p {
-			g.idlers = append(g.idlers[:i], g.idlers[i+1:]...)
-			return false
-		}
-	}
-	return true // became idle at the last moment
+	return g.idlers.Wait(ctx, &g.mu)
 }
+
+// drained reports whether Drain has nothing to wait for.
+func (g *Gate) drained() bool { return g.idle() && !g.edges.delivering }
 
 // idle reports whether all slots are free and nobody stands in line. Its answer
 // is final only once the gate is closed.
@@ -112,17 +97,6 @@ func (g *Gate) inside() int {
 		n += int(g.shards[i].word.Load() & running)
 	}
 	return n
-}
-
-// wakeIdlers wakes the callers of Drain when there is nothing to wait for.
-func (g *Gate) wakeIdlers() {
-	if !g.idle() || g.edges.delivering {
-		return
-	}
-	for _, p := range g.idlers {
-		p.Wake()
-	}
-	g.idlers = nil
 }
 
 // Closed reports whether newcomers are refused for good.

@@ -132,7 +132,7 @@ type Gate struct {
 	patient patience
 	edges   edges
 	counts  counts
-	idlers  []signal.Parker // callers of Drain
+	idlers  signal.Crowd // callers of Drain
 	tickets *Tickets
 }
 

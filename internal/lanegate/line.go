@@ -23,9 +23,30 @@ type ticket struct {
 	state atomic.Uint32 // a Verdict once it is settled; then a token is on its way
 }
 
-// Tickets is a cache of tickets, shared by gates that live and die together. A
-// ticket goes back only after its token was taken, so a cached one has none.
-type Tickets struct{ cache sync.Pool }
+// Tickets is where callers that have to wait get their tickets, shared by gates
+// that live and die together. A ticket goes back only after its token was taken, so
+// a cached one has none.
+type Tickets struct {
+	cache   sync.Pool
+	evicted sync.Map // owners whose callers get none any more
+}
+
+// Evict refuses tickets to the callers of an owner until Forget. Gates look under
+// their mutex, so once a gate's own Evict has followed none of them stands in its
+// waiting room.
+func (c *Tickets) Evict(owner uint64) { c.evicted.Store(owner, nil) }
+
+// Forget undoes Evict.
+func (c *Tickets) Forget(owner uint64) { c.evicted.Delete(owner) }
+
+// serves reports whether the owner's callers may wait.
+func (c *Tickets) serves(owner uint64) bool {
+	if owner == 0 {
+		return true
+	}
+	_, out := c.evicted.Load(owner)
+	return !out
+}
 
 func (c *Tickets) get() *ticket {
 	if t, _ := c.cache.Get().(*ticket); t != nil {

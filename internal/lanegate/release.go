@@ -172,8 +172,8 @@ func (g *Gate) lower() {
 // unlock ends a critical section. What has become true in it is noted before the
 // mutex is released; sleepers are woken and neighbours kicked after that.
 func (g *Gate) unlock(wake *ticket, more ...*ticket) {
-	if len(g.idlers) != 0 {
-		g.wakeIdlers()
+	if g.state != open && g.drained() {
+		g.idlers.WakeAll()
 	}
 	g.noteEdges()
 	kick := g.dissolved

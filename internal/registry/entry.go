@@ -13,10 +13,10 @@ type Entry[R any] struct {
 	ID       handle.ID
 	Resource R // to be touched by the holder of the lease only
 
-	gate  *lanegate.Gate
-	ready atomic.Bool  // the resource is there
-	gone  signal.Latch // fired by Disposed
-	err   error        // how disposal went; set before gone
+	gate  *lanegate.Gate // nil for one that was detached
+	ready atomic.Bool    // the resource is there
+	gone  signal.Latch   // fired by Disposed
+	err   error          // how disposal went; set before gone
 }
 
 // Lease is the exclusive use of a resource.
@@ -44,4 +44,4 @@ func (e *Entry[R]) Gone() <-chan struct{} { return e.gone.Done() }
 func (e *Entry[R]) Err() error { return e.err }
 
 // Held reports whether somebody holds the lease.
-func (e *Entry[R]) Held() bool { return e.gate.Stats().Running > 0 }
+func (e *Entry[R]) Held() bool { return e.gate != nil && e.gate.Stats().Running > 0 }

@@ -188,6 +188,22 @@ type Stats struct {
 	Retiring int // retired, not yet disposed of
 }
 
+// AnyHeld reports whether somebody holds a lease. It looks at every entry.
+func (r *Registry[R]) AnyHeld() bool {
+	table := *r.table.Load()
+	for i := range table {
+		if e := table[i].Load(); e != nil && e.Held() {
+			return true
+		}
+	}
+	for _, e := range r.Retiring() {
+		if e.Held() {
+			return true
+		}
+	}
+	return false
+}
+
 // Stats returns a snapshot.
 func (r *Registry[R]) Stats() Stats {
 	r.mu.Lock()

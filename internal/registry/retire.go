@@ -34,6 +34,17 @@ func (r *Registry[R]) retire(e *Entry[R]) (orphan bool) {
 	return orphan
 }
 
+// Detach makes a retired entry of a resource that never was in the table under
+// this ID, or is not any more: for one that was replaced. Like an orphan it belongs
+// to the caller, who disposes of it.
+func (r *Registry[R]) Detach(id handle.ID, resource R) *Entry[R] {
+	e := &Entry[R]{ID: id, Resource: resource}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.await(e)
+	return e
+}
+
 // Close retires everything and takes nothing more. It returns the entries that
 // were idle: they belong to the caller. Later calls return none; one at the same
 // time may get a part of them.

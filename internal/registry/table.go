@@ -66,6 +66,11 @@ func (r *Registry[R]) unlink(e *Entry[R]) {
 		r.free = append(r.free, slot)
 	}
 	r.live--
+	r.await(e)
+}
+
+// await puts an entry into the set of those to be disposed of. mu is held.
+func (r *Registry[R]) await(e *Entry[R]) {
 	if r.retiring == nil {
 		r.retiring = make(map[*Entry[R]]struct{})
 	}

@@ -60,6 +60,8 @@ var broken = []struct {
 	{"bounds hold for Must", []string{"GatedMustPassesTheBounds"}},
 	{"Drain returns early", []string{"GatedDrainWaitsForTheLastCall"}},
 	{"Evict meets everybody", []string{"GatedEvictRefusesTheUnacceptedOfOneOwner"}},
+	{"Evict is forgotten at once", []string{"GatedEvictRefusesTheUnacceptedOfOneOwner"}},
+	{"Evict is for ever", []string{"GatedEvictRefusesTheUnacceptedOfOneOwner"}},
 	{"Shutdown lets Must in", []string{"GatedShutdownRefusesMustInTheEnd"}},
 }
 

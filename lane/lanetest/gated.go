@@ -142,6 +142,13 @@ func evictRefusesOneOwner(h *hall) {
 	h.fails(ioerr.ErrShutdown, mine...)
 	h.want(entering, append(append(others, nobodys...), accepted...)...)
 	h.want(inside, in...)
+	late := h.enter(1, lane.Call{Owner: 7})
+	h.settle()
+	h.fails(ioerr.ErrShutdown, late...)
+	l.Forget(7)
+	again := h.enter(1, lane.Call{Owner: 7})
+	h.settle()
+	h.want(entering, again...)
 	// The lane is open all the same.
 	h.empty()
 	if err := h.ask(context.Background(), lane.Call{Owner: 8}); err != nil {

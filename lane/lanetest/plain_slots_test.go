@@ -144,6 +144,17 @@ func (l *plain) Evict(owner uint64) {
 	l.fail(func(t *ticket) bool {
 		return owner != 0 && t.call.Owner == owner || l.is("Evict meets everybody")
 	})
+	if owner != 0 && !l.is("Evict is forgotten at once") {
+		l.evicted[owner] = true
+	}
+}
+
+func (l *plain) Forget(owner uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.is("Evict is for ever") {
+		delete(l.evicted, owner)
+	}
 }
 
 func (l *plain) Drain(ctx context.Context) error {

@@ -24,6 +24,7 @@ type plain struct {
 	sealed  bool
 	shut    bool
 	closers int
+	evicted map[uint64]bool // owners
 	stats   lane.Stats
 	idle    []chan struct{} // of callers of Drain
 }
@@ -37,7 +38,7 @@ type ticket struct {
 type againError struct{ error }
 
 func newPlain(c lane.Config, fault string) *plain {
-	l := &plain{cfg: c, fault: fault}
+	l := &plain{cfg: c, fault: fault, evicted: make(map[uint64]bool)}
 	if c.Queue == 0 {
 		l.cfg.Queue = 256
 	}
@@ -111,6 +112,9 @@ func (l *plain) admit(ctx context.Context, c lane.Call) (*ticket, error) {
 	}
 	r := &l.stats.Refused
 	closed := l.shut || l.sealed && !c.Must
+	if l.evicted[c.Owner] && !c.Must && l.running >= l.cfg.Workers {
+		closed = true
+	}
 	switch {
 	case l.is("Seal bars Must"):
 		closed = l.sealed
