@@ -60,7 +60,7 @@ func stuckChild() {
 			fatal("Shutdown took", took)
 		case len(report.Running) != 1 || report.Running[0].Label != "fsync /mnt/a" || report.Running[0].Handle != id || report.Running[0].Age <= 0:
 			fatal("running:", report.Running)
-		case len(report.Undisposed) != 2 || report.Unlabelled != 0 || report.FailedTotal != 0:
+		case len(report.Undisposed) != 2 || report.Others != 0 || report.FailedTotal != 0:
 			fatal("report:", report)
 		}
 		report.Running[0].Age = 0

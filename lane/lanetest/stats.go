@@ -133,6 +133,23 @@ func (h *hall) traffic(t *tally, rounds int) *sync.WaitGroup {
 }
 
 func statsAddUpInEverySnapshot(h *hall) {
+	// Every step of a crowd that comes and goes.
+	h.use(lane.Config{Workers: 2, Queue: 3, Waiters: 3})
+	for range min(h.burst(), 8) + 8 {
+		h.enter(1, lane.Call{})
+		h.sums(h.lane.Stats())
+	}
+	for i, g := range h.guests {
+		if i%2 == 0 {
+			g.cancel()
+			h.settle()
+			h.sums(h.lane.Stats())
+		}
+		g.dismiss()
+		h.settle()
+		h.sums(h.lane.Stats())
+	}
+	// Whatever is caught in between.
 	h.use(lane.Config{Workers: 2, Queue: 3, Waiters: 3})
 	var t tally
 	wg := h.traffic(&t, 100)
