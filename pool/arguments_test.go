@@ -114,7 +114,7 @@ func TestEachExtremeFieldThatIsAllowedWorks(t *testing.T) {
 		p := makePool(t, config)
 		id, err := p.Register(bg, func(context.Context) (int, error) { return 1, nil })
 		require.NoError(t, err)
-		succeeds(t, p.With(bg, id, func(ctx context.Context, _ int) error { return p.Do(ctx, nothing) }))
+		succeeds(t, p.With(bg, id, leave))
 		if err := p.Close(); err != nil && config.DisposeWithin != 1 {
 			t.Errorf("%+v: %v", config, err)
 		}
