@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -104,5 +105,25 @@ func TestLawsHaveTheirTests(t *testing.T) {
 		if !found {
 			t.Errorf("%s: %s does not exist", row[1], row[2])
 		}
+	}
+}
+
+// TestReadmeProgramCompiles: the program in the README is one that a reader can
+// copy.
+func TestReadmeProgramCompiles(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := regexp.MustCompile("(?s)```go\n(package main.*?)```").FindSubmatch(page)
+	if program == nil {
+		t.Fatal("there is no program")
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, program[1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "vet", file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

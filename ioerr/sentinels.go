@@ -15,6 +15,9 @@ var (
 	ErrQueueFull = errors.New("queue is full")
 	// ErrOverloaded: the queue is full, and so is the room of those that wait for it.
 	ErrOverloaded = errors.New("too many calls wait for the queue")
+	// ErrKeyBusy: as many calls with the same key run as may, and the call would not
+	// wait for acceptance.
+	ErrKeyBusy = errors.New("too many calls with this key")
 	// ErrAcceptTimeout: the call was not accepted within the time it allowed.
 	// An [Error] that carries it is [TimedOut].
 	ErrAcceptTimeout = errors.New("not accepted in time")

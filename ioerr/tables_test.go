@@ -25,6 +25,7 @@ var (
 var sentinels = map[string]error{
 	"ErrShutdown":       ioerr.ErrShutdown,
 	"ErrQueueFull":      ioerr.ErrQueueFull,
+	"ErrKeyBusy":        ioerr.ErrKeyBusy,
 	"ErrOverloaded":     ioerr.ErrOverloaded,
 	"ErrAcceptTimeout":  ioerr.ErrAcceptTimeout,
 	"ErrReentry":        ioerr.ErrReentry,

@@ -18,7 +18,8 @@ type Config struct {
 	Workers int
 
 	// Queue is how many accepted calls may wait for a slot, up to 2^24.
-	// Zero means 256; NoQueue means none.
+	// Zero means 256; NoQueue means none: then a call that finds no slot free is
+	// refused, unless Waiters gives it a place to wait.
 	Queue int
 
 	// Waiters is how many callers may wait for acceptance when the queue is full,
@@ -44,13 +45,14 @@ type Config struct {
 	// PerKey is how many calls with the same Call.Key may run at a time, 1 to
 	// 65,535. Zero means no limit. A caller that waits for its key has no place
 	// in the queue yet: each key in use has its own Waiters, and a call that fails
-	// fast or does not wait is refused. SetKeyLimit makes exceptions.
+	// fast (ErrKeyBusy) or does not wait is refused; an urgent call waits for its key
+	// like any other. SetKeyLimit makes exceptions.
 	PerKey int
 
 	// OnEvent is called at each edge of the queue, in order, one call at a time,
 	// outside all locks, on a goroutine that lives only as long as there is
-	// something to report. It holds up no call; Shutdown waits for it. A panic in it
-	// is counted and otherwise ignored.
+	// something to report. It holds up no call. Shutdown waits for it, so it must not
+	// call Shutdown. A panic in it is counted and otherwise ignored.
 	OnEvent func(Event)
 }
 

@@ -6,7 +6,8 @@ import "github.com/iolane/iolane/internal/lanegate"
 type EventKind uint8
 
 // The edges of the queue. Busy and Idle alternate, and so do Saturated and
-// Unsaturated; each is reported exactly once.
+// Unsaturated; each is reported exactly once. The queue of urgent calls counts for
+// the first two only.
 const (
 	Busy        = EventKind(lanegate.EdgeBusy)        // a call has to wait
 	Idle        = EventKind(lanegate.EdgeIdle)        // no call waits any more

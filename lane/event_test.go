@@ -163,9 +163,8 @@ func load(l lane.Lane, callers, rounds int) {
 
 func TestACallbackMayUseTheLane(t *testing.T) {
 	var l *lane.Threads
-	var calls, got atomic.Int64
+	var got atomic.Int64
 	l = threads(t, lane.Config{Workers: 2, Queue: 1, PerKey: 1, OnEvent: func(e lane.Event) {
-		calls.Add(1)
 		addUp(t, l.Stats())
 		if err := l.Resize(1 + int(e.Seq%3)); err != nil {
 			t.Error(err)
@@ -180,14 +179,15 @@ func TestACallbackMayUseTheLane(t *testing.T) {
 			}
 		}
 	}})
-	load(l, 8, count(200, 10_000))
-	if calls.Load() == 0 || got.Load() == 0 {
-		t.Errorf("there were %d callbacks, which got in %d times", calls.Load(), got.Load())
+	// How many edges a load makes, and how full the lane is when one is reported, is
+	// left to the scheduler: go on until a callback has got in.
+	for once := true; once || got.Load() == 0; once = false {
+		load(l, 8, count(200, 10_000))
 	}
 	shut(t, l)
 }
 
-// While a callback hangs, only the caller on whose goroutine it runs is held up.
+// While a callback hangs, no caller is held up.
 func TestASlowCallbackHoldsUpNobodyElse(t *testing.T) {
 	var r record
 	gate := make(chan struct{})

@@ -137,7 +137,9 @@ func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, 
 	var s Slot
 	if c.Key != "" {
 		var v lanegate.Verdict
-		if s.key, s.Token, v = g.keys.acquire(ctx, c.Key, r); v != lanegate.Granted {
+		if s.key, s.Token, v = g.keys.acquire(ctx, c.Key, r); v == lanegate.Full {
+			return Slot{}, ioerr.ErrKeyBusy
+		} else if v != lanegate.Granted {
 			return Slot{}, refusal(ctx, v)
 		}
 	}
@@ -198,6 +200,17 @@ func (g *gated) SetKeyLimit(key string, n int) error {
 		return &ioerr.ArgumentError{Name: "n", Value: n, Reason: "must be 1 to 65535, or 0 for the default"}
 	}
 	g.keys.setLimit(key, n)
+	return nil
+}
+
+// resize changes the number of slots of each gate.
+func (g *gated) resize(n int) error {
+	if n <= g.reserved || n > maxWorkers {
+		return &ioerr.ArgumentError{Name: "n", Value: n, Reason: "must be more than Reserved and at most 65535"}
+	}
+	for _, gate := range g.gates {
+		gate.Resize(n)
+	}
 	return nil
 }
 

@@ -2,8 +2,8 @@ package lane
 
 import "github.com/iolane/iolane/internal/lanegate"
 
-// Inline runs every call at once, without a bound (more precisely: up to half a
-// million at a time) and without a queue. It keeps the rest of a lane's laws:
+// Inline runs every call at once, without a bound. (More precisely: up to half a
+// million at a time; beyond that they queue.) It keeps the rest of a lane's laws:
 // statistics, shutdown, dead contexts.
 type Inline struct{ gated }
 

@@ -193,7 +193,7 @@ func TestAKeyRefusesByTheSameRules(t *testing.T) {
 			want error
 		}{
 			{lane.Call{Key: "k"}, ioerr.ErrOverloaded},
-			{lane.Call{Key: "k", Policy: lane.FailFast}, ioerr.ErrQueueFull},
+			{lane.Call{Key: "k", Policy: lane.FailFast}, ioerr.ErrKeyBusy},
 			{lane.Call{Key: "k", NoWait: true}, ioerr.ErrReentry},
 			{lane.Call{Key: "other"}, nil},
 			{lane.Call{}, nil},

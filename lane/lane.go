@@ -13,8 +13,8 @@ import (
 type Lane interface {
 	// Enter admits one call, waiting in the queue if the policy says so. On
 	// success the caller owns the slot, runs the call, and gives the slot to
-	// Leave exactly once. The error is one of ioerr.ErrQueueFull, ErrOverloaded,
-	// ErrAcceptTimeout, ErrReentry (only with Call.NoWait), ErrShutdown,
+	// Leave exactly once. The error is one of ioerr.ErrQueueFull, ErrKeyBusy,
+	// ErrOverloaded, ErrAcceptTimeout, ErrReentry (only with Call.NoWait), ErrShutdown,
 	// an *ioerr.ArgumentError, or ctx.Err(); then nothing is owned. Lifecycle
 	// comes first: on a closed lane even a dead context gets ErrShutdown.
 	Enter(ctx context.Context, c Call) (Slot, error)
@@ -38,7 +38,9 @@ type Lane interface {
 	Shutdown(ctx context.Context) error
 }
 
-// Gated is a lane whose admission a pool can use as its own. The lanes of this
+// Gated is a lane whose admission a pool can use as its own: a pool finds out by
+// itself whether its lane has these methods. A type that embeds a lane has them, too,
+// by promotion, and Try then passes by an Enter of its own. The lanes of this
 // package are Gated. With any other lane a pool counts its calls itself, at the
 // price of two atomic operations more for each, and callers that wait in that
 // lane learn of the pool's shutdown only when the lane lets them in.

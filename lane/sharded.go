@@ -47,12 +47,4 @@ func NewSharded(c ShardedConfig) (*Sharded, error) {
 
 // Resize changes the number of slots of each shard, reserved ones included; see
 // [Threads.Resize].
-func (s *Sharded) Resize(n int) error {
-	if n <= s.reserved || n > maxWorkers {
-		return &ioerr.ArgumentError{Name: "n", Value: n, Reason: "must be more than Reserved and at most 65535"}
-	}
-	for _, gate := range s.gates {
-		gate.Resize(n)
-	}
-	return nil
-}
+func (s *Sharded) Resize(n int) error { return s.resize(n) }

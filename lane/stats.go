@@ -42,7 +42,7 @@ type Stats struct {
 
 // Refused counts callers that never got in, by reason.
 type Refused struct {
-	QueueFull  uint64 // ErrQueueFull
+	QueueFull  uint64 // ErrQueueFull, ErrKeyBusy
 	Overloaded uint64 // ErrOverloaded
 	Reentry    uint64 // ErrReentry
 	Expired    uint64 // ErrAcceptTimeout

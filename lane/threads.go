@@ -1,7 +1,5 @@
 package lane
 
-import "github.com/iolane/iolane/ioerr"
-
 // Threads runs at most Workers calls at a time, each on the goroutine of its
 // caller, on whatever thread that is. It starts no goroutine of its own, but for
 // Config.OnEvent.
@@ -27,10 +25,4 @@ func NewThreads(c Config) (*Threads, error) {
 // waiting calls in at once. Shrinking interrupts no call; none starts until fewer
 // than n run. n must be more than Config.Reserved and at most 65,535; otherwise
 // the error is an *ioerr.ArgumentError and nothing changes.
-func (t *Threads) Resize(n int) error {
-	if n <= t.reserved || n > maxWorkers {
-		return &ioerr.ArgumentError{Name: "n", Value: n, Reason: "must be more than Reserved and at most 65535"}
-	}
-	t.gates[0].Resize(n)
-	return nil
-}
+func (t *Threads) Resize(n int) error { return t.resize(n) }

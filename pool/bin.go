@@ -106,7 +106,8 @@ func (b *bin[R]) work() {
 // of the hook or the end of its time, settles the matter.
 func (b *bin[R]) dispose(w waste[R], counted *bool) {
 	// Must: neither a full queue nor the shutdown under way keeps it out. What
-	// remains is a shared lane that its owner has closed; then it runs without.
+	// remains is a shared lane that its owner has closed, or a lane of somebody
+	// else's making that does not know Must; then the hook runs without a slot.
 	slot, err := b.core.lane.Enter(context.Background(), lane.Call{
 		Label: "dispose", Handle: w.ID.Uint64(), Owner: b.core.owner, Policy: lane.Wait, Must: true,
 	})

@@ -12,10 +12,13 @@ import (
 // This file is the border: the only place where the errors are built that leave
 // a pool, all of them *ioerr.Error.
 
-// refusals are built once, so that refusing a call allocates nothing.
+// refusals are built once, so that refusing a call for want of room allocates
+// nothing. What depends on the call (an ID that names nothing, the cause of a
+// context) is told with it, at the price of an allocation.
 type refusals struct {
 	shutdown, inside                        ioerr.Error // by the pool
-	queueFull, overloaded, reentry, late    ioerr.Error // by the lane
+	queueFull, keyBusy, overloaded          ioerr.Error // by the lane
+	reentry, late                           ioerr.Error
 	busy, waitersFull, reentered, waitedOut ioerr.Error // by the handle
 }
 
@@ -27,6 +30,7 @@ func newRefusals(laneName string) refusals {
 		shutdown:    by(ioerr.Executor, ioerr.ShutdownInProgress, ioerr.ErrShutdown),
 		inside:      by(ioerr.Executor, ioerr.Failed, ioerr.ErrReentry),
 		queueFull:   by(ioerr.Lane, ioerr.Failed, ioerr.ErrQueueFull),
+		keyBusy:     by(ioerr.Lane, ioerr.Failed, ioerr.ErrKeyBusy),
 		overloaded:  by(ioerr.Lane, ioerr.Failed, ioerr.ErrOverloaded),
 		reentry:     by(ioerr.Lane, ioerr.Failed, ioerr.ErrReentry),
 		late:        by(ioerr.Lane, ioerr.TimedOut, ioerr.ErrAcceptTimeout),
@@ -83,6 +87,8 @@ func (r *refusals) find(err error, origin ioerr.Origin) *ioerr.Error {
 		switch err {
 		case ioerr.ErrQueueFull:
 			return &r.queueFull
+		case ioerr.ErrKeyBusy:
+			return &r.keyBusy
 		case ioerr.ErrOverloaded:
 			return &r.overloaded
 		case ioerr.ErrReentry:

@@ -31,7 +31,9 @@ type Config[R any] struct {
 
 	// DisposeWithin is how long Dispose may take until the pool stops waiting for
 	// it: it is then reported as failed (ErrHookTimeout) and its slot is given to
-	// others, while it goes on running. Zero means 30 s.
+	// others, while it goes on running. Until then it holds a slot like any call.
+	// At most 32 hooks are given up on at a time, since each keeps its thread; while
+	// there are so many, others keep their slots. Zero means 30 s.
 	DisposeWithin time.Duration
 
 	// Waiters is how many callers may wait for one resource, up to 2^26. Zero

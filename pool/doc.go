@@ -41,12 +41,18 @@
 // A call may make calls of its own, on the same pool or others, and should pass
 // on its context. On the lane that it runs on, a nested call takes a free slot or
 // is refused with ErrReentry, because waiting could be for itself; so is a
-// transaction on a handle that its caller holds already. Other lanes work as
-// always: that is what two pools are for.
+// transaction on a handle that its caller holds already, or that somebody else
+// holds, who may be waiting for the lane. Other lanes work as always: that is what
+// two pools are for.
+//
+// The context also tells Shutdown and Destroy that they are called from inside a
+// call. It is for the call alone: kept beyond it, it may be taken for that of a
+// call that still runs.
 //
 // # Goroutines and threads
 //
-// A call runs on the goroutine that made it. A pool starts goroutines only to
+// A call runs on the goroutine that made it. (So runtime.Goexit in it ends that
+// goroutine; everything is given back all the same.) A pool starts goroutines only to
 // dispose of resources, and none is left when Shutdown returns without an error.
 // A call that blocks in the kernel holds one operating system thread meanwhile.
 package pool

@@ -146,7 +146,7 @@ func ExampleKey() {
 	scan := func(disk string) error {
 		return files.Do(context.Background(), func(context.Context) error { return nil }, pool.Key(disk), pool.FailFast)
 	}
-	fmt.Println("sda busy:", errors.Is(scan("sda"), ioerr.ErrQueueFull))
+	fmt.Println("sda busy:", errors.Is(scan("sda"), ioerr.ErrKeyBusy))
 	fmt.Println("sdb:", scan("sdb"))
 
 	release()

@@ -25,7 +25,8 @@ const (
 )
 
 // FailFast makes the call wait for nothing but its turn in the queue: a busy
-// handle is ErrHandleBusy and a full queue ErrQueueFull at once.
+// handle is ErrHandleBusy, a busy key ErrKeyBusy and a full queue ErrQueueFull at
+// once.
 var FailFast = Option{kind: optPolicy, wait: time.Duration(lane.FailFast)}
 
 // Wait makes the call wait for a place in the queue, also on a lane whose policy
@@ -42,11 +43,14 @@ var Urgent = Option{kind: optUrgent}
 func Label(name string) Option { return Option{kind: optLabel, text: name} }
 
 // Key makes the call count against the lane's limit for this key; see
-// lane.Config.PerKey.
+// lane.Config.PerKey. In a Sharded lane the key also chooses the shard.
 func Key(name string) Option { return Option{kind: optKey, text: name} }
 
 // AcceptWithin bounds how long the call may wait for its handle and for a place
-// in the lane's queue, together. Once accepted, only the context ends its wait.
+// in the lane's queue, together. Once accepted, only the context ends its wait; to
+// bound the wait for a slot by AcceptWithin as well, use a lane with NoQueue and
+// Waiters.
+//
 // After d the error is ErrAcceptTimeout with the outcome TimedOut; so it is at
 // once for d <= 0, unless the call need not wait.
 func AcceptWithin(d time.Duration) Option { return Option{kind: optAcceptWithin, wait: d} }

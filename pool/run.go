@@ -70,7 +70,8 @@ func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts .
 //
 // Beside the errors of Run there are ErrHandleNotFound, ErrScopeMismatch,
 // ErrWaitersFull, ErrHandleBusy (with FailFast), and ErrReentry for a call from
-// inside a transaction on the same handle.
+// inside a transaction on the same handle, or from inside any call of the lane if
+// the handle is in use.
 func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(context.Context, R) (T, error), opts ...Option) (v T, err error) {
 	var s stay
 	if err := s.check(ctx, p.own(), lacks(fn == nil, "fn")); err != nil {

@@ -257,7 +257,7 @@ func TestKeyBoundsItsCalls(t *testing.T) {
 		waits(t, other)
 		succeeds(t, p.Do(bg, nothing, pool.Key("tape")))
 		succeeds(t, p.Do(bg, nothing))
-		is(t, p.Do(bg, nothing, pool.Key("disk"), pool.FailFast), ioerr.ErrQueueFull)
+		is(t, p.Do(bg, nothing, pool.Key("disk"), pool.FailFast), ioerr.ErrKeyBusy)
 		busy.open()
 		succeeds(t, ended(t, one))
 		succeeds(t, ended(t, other))
