@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"cmp"
 	"runtime"
 	"time"
 
@@ -18,12 +19,11 @@ type Config struct {
 	Workers int
 
 	// Queue is how many accepted calls may wait for a slot, up to 2^24.
-	// Zero means 256; NoQueue means none: then a call that finds no slot free is
-	// refused, unless Waiters gives it a place to wait.
+	// Zero means 256; NoQueue means none: then a call is accepted when it gets a slot.
 	Queue int
 
 	// Waiters is how many callers may wait for acceptance when the queue is full,
-	// up to 2^26. Zero means 4 x Queue; NoWaiters means none.
+	// up to 2^26. Zero means 4 x Queue, or 1024 with NoQueue; NoWaiters means none.
 	Waiters int
 
 	// Policy is for calls that choose none. Zero means Wait.
@@ -89,7 +89,7 @@ func (c Config) complete(workers int) (Config, error) {
 	}
 	switch {
 	case c.Waiters == 0:
-		c.Waiters = 4 * c.Queue
+		c.Waiters = 4 * cmp.Or(c.Queue, defaultQueue)
 	case c.Waiters == NoWaiters:
 		c.Waiters = 0
 	case c.Waiters < 0 || c.Waiters > maxWaiters:

@@ -242,7 +242,7 @@ func TestTheAcceptanceDeadlineSpansKeyAndLane(t *testing.T) {
 
 func TestACallerThatTheLaneRefusesGivesItsKeyBack(t *testing.T) {
 	open := func(t testing.TB) lane.Lane {
-		return threads(t, lane.Config{Workers: 1, Queue: lane.NoQueue, PerKey: 1})
+		return threads(t, lane.Config{Workers: 1, Queue: lane.NoQueue, Waiters: lane.NoWaiters, PerKey: 1})
 	}
 	bubble(t, open, func(t *testing.T, w *crew) {
 		busy := w.sendAll(1, lane.Call{})[0]

@@ -28,7 +28,7 @@ func TestSubmittersAgainstShutdown(t *testing.T) {
 	configs := []lane.Config{
 		{Workers: 1},
 		{Workers: 4},
-		{Workers: 2, Queue: lane.NoQueue},
+		{Workers: 2, Queue: lane.NoQueue, Waiters: lane.NoWaiters},
 		{Workers: 1, Queue: 2, Waiters: 2},
 		{Workers: 64},
 		{Workers: 2, Patience: lane.Strict},

@@ -46,7 +46,7 @@ func TestCloseOfAnIdlePoolInsideACallOfAnother(t *testing.T) {
 
 // Law: the context of a call that has ended is of no call any more.
 func TestContextKeptAfterItsCallIsOfNoCall(t *testing.T) {
-	p := makePool(t, pool.Config[int]{Threads: lane.Config{Workers: 1, Queue: lane.NoQueue}})
+	p := makePool(t, pool.Config[int]{Threads: lane.Config{Workers: 1, Queue: lane.NoQueue, Waiters: lane.NoWaiters}})
 	ctx, cancel := context.WithCancel(bg)
 	defer cancel()
 	var kept context.Context

@@ -17,7 +17,7 @@ import (
 // Law: a panic reaches its caller as a typed error with value and stack, and costs
 // nothing: neither the slot, nor the resource, nor the next call a moment.
 func TestPanicIsTheCallersErrorAndCostsNothing(t *testing.T) {
-	everywhere(t, need{}, lane.Config{Queue: lane.NoQueue}, func(t *testing.T, g *ground) {
+	everywhere(t, need{}, lane.Config{Queue: lane.NoQueue, Waiters: lane.NoWaiters}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
 		id := adopt(t, p, shop.make())
@@ -99,7 +99,7 @@ func TestGoexitGivesEverythingBack(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			everywhere(t, need{}, lane.Config{Queue: lane.NoQueue}, func(t *testing.T, g *ground) {
+			everywhere(t, need{}, lane.Config{Queue: lane.NoQueue, Waiters: lane.NoWaiters}, func(t *testing.T, g *ground) {
 				shop := newShop(t)
 				p := on(g, pool.Config[*thing]{Dispose: shop.dispose})
 				id := adopt(t, p, shop.make())
