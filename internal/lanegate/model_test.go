@@ -1,7 +1,6 @@
 package lanegate
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -26,7 +25,6 @@ type modelLine struct{ queue, room []*modelCaller }
 type modelCaller struct {
 	id int
 	Request
-	cancel   context.CancelFunc
 	verdict  Verdict // 0 while it waits
 	onNormal bool    // the kind of its slot
 	released bool
