@@ -49,8 +49,8 @@ func TestContextKeptAfterItsCallIsOfNoCall(t *testing.T) {
 	p := makePool(t, pool.Config[int]{Threads: lane.Config{Workers: 1, Queue: lane.NoQueue, Waiters: lane.NoWaiters}})
 	ctx, cancel := context.WithCancel(bg)
 	defer cancel()
-	var kept context.Context
-	succeeds(t, p.Do(ctx, func(ctx context.Context) error { kept = context.WithoutCancel(ctx); return nil }))
+	kept, err := pool.Run(ctx, p, func(ctx context.Context) (context.Context, error) { return context.WithoutCancel(ctx), nil })
+	succeeds(t, err)
 	busy := newGate()
 	call := start(func() error { return p.Do(bg, busy.pass) })
 	busy.await(t, 1)

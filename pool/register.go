@@ -90,7 +90,7 @@ func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx conte
 	case retired:
 		return p.undone(id, callOf(opts).Label)
 	}
-	err, _ = p.disposal(ctx, gone, false)
+	_, err = p.disposal(ctx, gone, false)
 	return err
 }
 
@@ -130,19 +130,19 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 	if orphan {
 		p.bin.discard(e)
 	}
-	err, ended := p.disposal(ctx, e, !orphan)
-	if ended {
+	over, err := p.disposal(ctx, e, !orphan)
+	if !over {
 		return c.leftRunning(ctx, id, context.Cause(ctx))
 	}
 	return err
 }
 
-// disposal waits for the end of a disposal and returns what went wrong. ended says
-// that ctx came first. held says that somebody may still use the resource. A caller
-// that could be who it waits for does not wait.
-func (p *Pool[R]) disposal(ctx context.Context, e waste[R], held bool) (err error, ended bool) {
+// disposal waits until a disposal is over and returns what went wrong; if ctx ends
+// first, it is not over. held says that somebody may still use the resource. A
+// caller that could be who it waits for does not wait.
+func (p *Pool[R]) disposal(ctx context.Context, e waste[R], held bool) (over bool, err error) {
 	if p.holdsSlot(ctx, held) {
-		return nil, false // it would wait for a slot, or for a holder who may wait for one
+		return true, nil // it would wait for a slot, or for a holder who may wait for one
 	}
 	select {
 	case <-e.Gone():
@@ -150,13 +150,13 @@ func (p *Pool[R]) disposal(ctx context.Context, e waste[R], held bool) (err erro
 		select {
 		case <-e.Gone(): // both: what has happened counts
 		default:
-			return nil, true
+			return false, nil
 		}
 	}
 	if err := e.Err(); err != nil {
-		return p.failure(err, "", e.ID), false
+		return true, p.failure(err, "", e.ID)
 	}
-	return nil, false
+	return true, nil
 }
 
 // Has reports whether id names a resource that calls can use.

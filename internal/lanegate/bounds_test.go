@@ -1,6 +1,7 @@
 package lanegate
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +26,7 @@ func TestTheBoundsOfTheLineAreExact(t *testing.T) {
 					}
 					atRest(t, g)
 
-					line := append(accepted, roomed...)
+					line := slices.Concat(accepted, roomed)
 					for i, c := range line {
 						runners[i%2].release(t)
 						runners[i%2] = c

@@ -10,7 +10,7 @@ import (
 // The interleaving test plays all callers of a few gates on one goroutine, one step
 // of the protocol at a time and in random order: a step is what happens between two
 // points at which another processor may act. So it reaches in a second what a
-// stress test may wait for for years, and says from which seed.
+// stress test may take years to come to, and says from which seed.
 
 // actor is one caller.
 type actor struct {
