@@ -102,8 +102,9 @@ func lacks(isNil bool, name string) string {
 	return ""
 }
 
-// enter gets the call into the lane. On success leave must follow. at is what the
-// call holds; with a handle its lease is held already.
+// enter gets the call into the lane. leave must follow in any case, also if the
+// lane or the caller's context panics. at is what the call holds; with a handle its
+// lease is held already.
 func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
 	c := s.core
 	s.at = at
@@ -123,12 +124,10 @@ func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
 		lc.NoWait = s.outer.holdsLane(c.lane)
 		var err error
 		if s.slot, err = c.lane.Enter(ctx, lc); err != nil {
-			c.goOutside(s)
 			return c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
 		}
 		if c.gated == nil && c.state.Load() != stateOpen { // such a lane could not wake it
 			c.lane.Leave(s.slot)
-			c.goOutside(s)
 			return c.count(&c.refusals.shutdown)
 		}
 		if s.label = lc.Label; s.label != "" {
@@ -158,8 +157,12 @@ func (s *stay) leave() {
 	if s.mark != nil {
 		s.mark.end()
 	}
-	s.core.lane.Leave(s.slot)
-	s.core.goOutside(s)
+	if s.entered {
+		s.core.lane.Leave(s.slot)
+	}
+	if s.inside != (lanegate.Slot{}) {
+		s.inside.Release()
+	}
 }
 
 // bound makes AcceptWithin one deadline for both waits: the first to ask sets it.
@@ -186,12 +189,6 @@ func (c *core) goInside(s *stay) *ioerr.Error {
 		return &c.refusals.overloaded
 	}
 	return &c.refusals.shutdown
-}
-
-func (c *core) goOutside(s *stay) {
-	if s.inside != (lanegate.Slot{}) {
-		s.inside.Release()
-	}
 }
 
 // failed is the error of a call that returned err.

@@ -3,7 +3,10 @@ package pool
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strings"
+
+	"github.com/iolane/iolane/lane"
 )
 
 // A call that would wait for itself is told apart by the context that it was given.
@@ -36,8 +39,8 @@ func (p *Pool[R]) busy() bool {
 }
 
 // holdsSlot reports whether the caller holds a slot of the pool's lane, in a call or
-// a hook, or, if its context does not tell, whether it is inside some call and could be who holds the
-// resource, or the slot that its disposal would need.
+// a hook, or, if its context does not tell, whether it is inside some call and could
+// be who holds the resource, or the slot that its disposal would need.
 func (p *Pool[R]) holdsSlot(ctx context.Context, held bool) bool {
 	if p.unguarded {
 		return false
@@ -52,7 +55,8 @@ func (p *Pool[R]) holdsSlot(ctx context.Context, held bool) bool {
 		return false
 	}
 	s := p.lane.Stats()
-	return held || s.Running >= s.Workers
+	full := func(s lane.Stats) bool { return s.Running >= s.Workers }
+	return held || full(s) || slices.ContainsFunc(s.Shards, full)
 }
 
 // onStack reports whether a call of some pool is on the goroutine's stack.

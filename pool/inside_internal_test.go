@@ -22,7 +22,7 @@ func TestNoRoomInsideIsOverload(t *testing.T) {
 	if e := c.goInside(&second); e == nil || !errors.Is(e, ioerr.ErrOverloaded) || e.Outcome != ioerr.Failed {
 		t.Errorf("got %v, want ErrOverloaded", e)
 	}
-	c.goOutside(&first)
+	first.leave()
 	c.gate.Close()
 	if e := c.goInside(&second); e == nil || !errors.Is(e, ioerr.ErrShutdown) || e.Outcome != ioerr.ShutdownInProgress {
 		t.Errorf("got %v, want ErrShutdown", e)

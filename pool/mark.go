@@ -39,6 +39,7 @@ type joined struct {
 	context.Context
 	cancel context.CancelCauseFunc
 	stop   func() bool
+	ended  atomic.Bool // the call has
 }
 
 // markKey finds the innermost mark of a context.
@@ -123,9 +124,12 @@ func (c *joined) end() {
 // end ends the context with the call: what was derived from it is over, and
 // whoever kept it finds it so and leaves nothing behind.
 func (m *mark) end() {
-	if !m.joined.CompareAndSwap(nil, &m.site.core.over) {
-		m.joined.Load().end()
+	if m.joined.CompareAndSwap(nil, &m.site.core.over) {
+		return
 	}
+	c := m.joined.Load()
+	c.ended.Store(true)
+	c.end()
 }
 
 // outer is the mark of the call around this one, or nil.
@@ -136,7 +140,7 @@ func (m *mark) outer() *mark { return markOf(m.Context) }
 // made with context.Background() that cannot be told.
 func (m *mark) holds(match func(*site) bool) bool {
 	for ; m != nil; m = m.outer() {
-		if m.joined.Load() != &m.site.core.over && match(m.site) {
+		if c := m.joined.Load(); (c == nil || !c.ended.Load()) && match(m.site) {
 			return true
 		}
 	}

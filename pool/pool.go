@@ -56,6 +56,7 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	over, end := context.WithCancel(context.Background())
 	end()
 	p.over.Context = over
+	p.over.ended.Store(true)
 	p.bin.core, p.bin.reg, p.bin.hook, p.bin.within = &p.core, p.reg, c.Dispose, c.DisposeWithin
 	p.state.Store(stateOpen)
 	return p, nil

@@ -37,15 +37,15 @@ func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T,
 
 // run gets a checked call into the lane, runs it, and gets it out again.
 func run[T any](ctx context.Context, s *stay, at *site, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
-	if err := s.enter(ctx, at, opts); err != nil {
-		return v, err
-	}
 	defer func() {
-		if !s.ended {
+		if s.entered && !s.ended {
 			err = s.unwound(recover())
 		}
 		s.leave()
 	}()
+	if err := s.enter(ctx, at, opts); err != nil {
+		return v, err
+	}
 	v, err = fn(s.ctx)
 	s.ended = true
 	return v, s.failed(err)
@@ -84,12 +84,10 @@ func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(c
 		}
 	}
 	defer func() {
-		if s.entered {
-			if !s.ended {
-				err = s.unwound(recover())
-			}
-			s.leave()
+		if s.entered && !s.ended {
+			err = s.unwound(recover())
 		}
+		s.leave()
 		p.giveBack(lease)
 	}()
 	if err := s.enter(ctx, p.siteOf(lease), opts); err != nil {
