@@ -21,7 +21,7 @@ func (p *Pool[R]) inside(ctx context.Context) bool {
 	if p.unguarded {
 		return false
 	}
-	if p.bin.works(goroutine()) {
+	if p.bin.works() {
 		return true
 	}
 	if m := markOf(ctx); m != nil {
@@ -45,7 +45,7 @@ func (p *Pool[R]) holdsSlot(ctx context.Context, held bool) bool {
 	if p.unguarded {
 		return false
 	}
-	if p.bin.works(goroutine()) {
+	if p.bin.works() {
 		return true
 	}
 	if m := markOf(ctx); m != nil {

@@ -141,16 +141,20 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 // first, it is not over. held says that somebody may still use the resource. A
 // caller that could be who it waits for does not wait.
 func (p *Pool[R]) disposal(ctx context.Context, e waste[R], held bool) (over bool, err error) {
-	if p.holdsSlot(ctx, held) {
-		return true, nil // it would wait for a slot, or for a holder who may wait for one
-	}
 	select {
-	case <-e.Gone():
-	case <-ctx.Done():
+	case <-e.Gone(): // at once: there was no hook to call
+	default:
+		if p.holdsSlot(ctx, held) {
+			return true, nil // it would wait for a slot, or for a holder who may wait for one
+		}
 		select {
-		case <-e.Gone(): // both: what has happened counts
-		default:
-			return false, nil
+		case <-e.Gone():
+		case <-ctx.Done():
+			select {
+			case <-e.Gone(): // both: what has happened counts
+			default:
+				return false, nil
+			}
 		}
 	}
 	if err := e.Err(); err != nil {
