@@ -3,6 +3,7 @@ package lane_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,7 +26,7 @@ func TestStatsAddUpUnderLoad(t *testing.T) {
 			var over atomic.Bool
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				for !over.Load() {
+				for ; !over.Load(); runtime.Gosched() {
 					s := l.Stats()
 					addUp(t, s)
 					if s.Running > s.Workers {
@@ -44,19 +45,19 @@ func TestStatsAddUpUnderLoad(t *testing.T) {
 	}
 }
 
-// What a snapshot says was submitted, accepted or completed is so for good.
+// What a snapshot says was submitted, accepted or completed is so for good. (A call
+// that has started may turn out to be dropped, if its context ended just then.)
 func TestCountersNeverGoBack(t *testing.T) {
 	l := threads(t, lane.Config{Workers: 2, Queue: 2, Waiters: 3})
 	var over atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		var last lane.Stats
-		for !over.Load() {
+		for ; !over.Load(); runtime.Gosched() {
 			s := l.Stats()
 			for name, n := range map[string][2]uint64{
 				"Submitted":         {last.Submitted, s.Submitted},
 				"Accepted":          {last.Accepted, s.Accepted},
-				"Started":           {last.Started, s.Started},
 				"Completed":         {last.Completed, s.Completed},
 				"Dropped":           {last.Dropped, s.Dropped},
 				"Promoted":          {last.Promoted, s.Promoted},

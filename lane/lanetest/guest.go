@@ -11,12 +11,14 @@ import (
 // guest is one call, on a goroutine of its own: it enters, stays until it is
 // dismissed, and leaves.
 type guest struct {
-	cancel context.CancelFunc
-	stay   chan struct{} // closed by dismiss
-	once   sync.Once
-	gone   chan struct{} // closed when Enter has refused it or Leave has returned
+	end  context.CancelFunc
+	stay chan struct{} // closed by dismiss
+	once sync.Once
+	gone chan struct{} // closed when Enter has refused it or Leave has returned
 
-	now atomic.Int32 // a phase
+	now       atomic.Int32 // a phase
+	cancelled atomic.Bool
+	dismissed atomic.Bool
 
 	// Settled in every phase but entering.
 	err   error // why it was refused
@@ -40,7 +42,38 @@ func (p phase) String() string {
 func (g *guest) phase() phase { return phase(g.now.Load()) }
 
 // dismiss lets the guest leave as soon as it is inside.
-func (g *guest) dismiss() { g.once.Do(func() { close(g.stay) }) }
+func (g *guest) dismiss() {
+	g.dismissed.Store(true)
+	g.once.Do(func() { close(g.stay) })
+}
+
+// cancel ends the guest's context.
+func (g *guest) cancel() {
+	g.cancelled.Store(true)
+	g.end()
+}
+
+// underway reports whether something is about to happen to the guest.
+func (g *guest) underway() bool {
+	switch g.phase() {
+	case entering:
+		return g.cancelled.Load()
+	case inside:
+		return g.dismissed.Load()
+	case left, refused:
+		return !g.hasGone()
+	}
+	return false
+}
+
+func (g *guest) hasGone() bool {
+	select {
+	case <-g.gone:
+		return true
+	default:
+		return false
+	}
+}
 
 // enter sends n guests to the lane, one after another, each as far as it gets
 // before the next.
@@ -57,7 +90,7 @@ func (h *hall) enter(n int, c lane.Call) []*guest {
 // enterWith sends one guest to the lane. ctx is the parent of its context.
 func (h *hall) enterWith(ctx context.Context, c lane.Call) *guest {
 	g := &guest{stay: make(chan struct{}), gone: make(chan struct{})}
-	ctx, g.cancel = context.WithCancel(ctx)
+	ctx, g.end = context.WithCancel(ctx)
 	h.guests = append(h.guests, g)
 	go g.visit(ctx, h, c)
 	return g

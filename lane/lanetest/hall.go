@@ -129,8 +129,9 @@ func (h *hall) while(d time.Duration) time.Duration {
 }
 
 // settle returns when all guests have got as far as they can without help. In
-// real time that is a guess, but a good one: nothing has changed for a while, and
-// the lane says that all who are in Enter wait.
+// real time that is a guess, but a good one: for a while nothing has changed and
+// nothing was under way, and the lane says that all who are in Enter wait, with no
+// slot free. A lane that breaks a law may keep settle waiting up to the limit.
 func (h *hall) settle() {
 	if h.bubble {
 		synctest.Wait()
@@ -147,9 +148,12 @@ func (h *hall) settle() {
 			if p == entering {
 				waiting++
 			}
+			if g.underway() {
+				calm = 0
+			}
 		}
 		s := h.lane.Stats()
-		if now != last || s.Queued+s.Waiting < waiting {
+		if now != last || s.Queued+s.Waiting < waiting || s.Queued > 0 && s.Running < h.slots {
 			calm, last = 0, now
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -193,14 +194,7 @@ func (h *hall) allSlotsServe() {
 }
 
 func allGone(guests []*guest) bool {
-	for _, g := range guests {
-		select {
-		case <-g.gone:
-		default:
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(guests, func(g *guest) bool { return !g.hasGone() })
 }
 
 // awaitAll waits for goroutines of a law that are no guests.
