@@ -129,3 +129,18 @@ func TestRefusalsDoNotAllocate(t *testing.T) {
 		refused("shutdown, adopt", ioerr.ErrShutdown, func() error { return second(p.Adopt(1)) })
 	}
 }
+
+func TestBusyKeyDoesNotAllocate(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector empties sync.Pools at random")
+	}
+	p := makePool(t, pool.Config[int]{Threads: lane.Config{Workers: 4, PerKey: 1}})
+	gate := newGate()
+	holder := start(func() error { return p.Do(bg, gate.pass, pool.Key("disk")) })
+	gate.await(t, 1)
+	is(t, p.Do(bg, nothing, pool.Key("disk"), pool.FailFast), ioerr.ErrKeyBusy)
+	allocates(t, "busy key", 0, func() { _ = p.Do(bg, nothing, pool.Key("disk"), pool.FailFast) })
+	gate.open()
+	succeeds(t, <-holder)
+	closes(t, p)
+}
