@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -246,4 +247,30 @@ func TestDestroyedIDsNeverComeBack(t *testing.T) {
 		}
 		closes(t, p)
 	})
+}
+
+// Law: a handle that is granted to a waiter in the moment when the waiter leaves
+// and the handle is destroyed is disposed of all the same, by whoever comes last.
+func TestDestroyOfAHandleGrantedToOneWhoHasLeft(t *testing.T) {
+	for range rounds(500, 50_000) {
+		shop := newShop(t)
+		p := makePool(t, pool.Config[*thing]{Dispose: shop.dispose, Waiters: 1, Patience: lane.Strict, Threads: lane.Config{Workers: 2}})
+		id := adopt(t, p, shop.make())
+		ctx, cancel := context.WithCancel(bg)
+		var waiter <-chan error
+		succeeds(t, p.With(bg, id, with(func(context.Context) error {
+			waiter = start(func() error { return p.With(ctx, id, with(nothing)) })
+			for !errors.Is(p.With(bg, id, leave, pool.AcceptWithin(-1)), ioerr.ErrWaitersFull) {
+				runtime.Gosched()
+			}
+			return nil
+		})))
+		cancel() // the waiter has the handle by now, and does not know it yet
+		succeeds(t, p.Destroy(bg, id))
+		if err := <-waiter; err != nil && !errors.Is(err, context.Canceled) {
+			is(t, err, ioerr.ErrHandleNotFound)
+		}
+		closes(t, p)
+		shop.allBack()
+	}
 }

@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -187,5 +188,45 @@ func TestPoolsComeAndGoOnASharedLane(t *testing.T) {
 		if err := g.lane.Shutdown(bg); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// wraps is a lane that says more than it has to.
+type wraps struct{ lane.Lane }
+
+func (l wraps) Enter(ctx context.Context, c lane.Call) (lane.Slot, error) {
+	slot, err := l.Lane.Enter(ctx, c)
+	if err != nil {
+		err = fmt.Errorf("my lane: %w", err)
+	}
+	return slot, err
+}
+
+// Law: what a lane says is understood also when it is wrapped.
+func TestLaneThatWrapsItsErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newMinimal(laneName, 1)
+		p := makePool(t, pool.Config[int]{Lane: wraps{l}})
+		busy := newGate()
+		call := start(func() error { return p.Do(bg, busy.pass) })
+		busy.await(t, 1)
+		ctx, cancel := context.WithTimeout(bg, time.Second)
+		defer cancel()
+		for _, test := range []struct {
+			err     error
+			outcome ioerr.Outcome
+			want    error
+		}{
+			{p.Do(bg, nothing, pool.FailFast), ioerr.Failed, ioerr.ErrQueueFull},
+			{p.Do(bg, nothing, pool.AcceptWithin(time.Millisecond)), ioerr.TimedOut, ioerr.ErrAcceptTimeout},
+			{p.Do(ctx, nothing), ioerr.TimedOut, context.DeadlineExceeded},
+		} {
+			want{test.outcome, ioerr.Lane, ioerr.None, test.want, noID, "", laneName}.check(t, test.err)
+		}
+		busy.open()
+		succeeds(t, ended(t, call))
+		succeeds(t, l.Shutdown(bg))
+		want{ioerr.ShutdownInProgress, ioerr.Lane, ioerr.None, ioerr.ErrShutdown, noID, "", laneName}.check(t, p.Do(bg, nothing))
+		closes(t, p)
 	})
 }

@@ -47,6 +47,7 @@ func TestUnguardedCallThatWaitsForItselfIsFreedAtItsDeadline(t *testing.T) {
 		succeeds(t, p.With(bg, id, func(context.Context, int) error {
 			is(t, p.Do(ctx, nothing), context.DeadlineExceeded)
 			is(t, p.With(late, id, leave), context.DeadlineExceeded)
+			is(t, p.Destroy(late, id), context.DeadlineExceeded)
 			is(t, p.Shutdown(late), context.DeadlineExceeded)
 			return nil
 		}))
