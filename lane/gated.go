@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 
@@ -169,7 +170,7 @@ func refusal(ctx context.Context, v lanegate.Verdict) error {
 	case lanegate.Expired:
 		return ioerr.ErrAcceptTimeout
 	case lanegate.Ended:
-		return ctx.Err()
+		return cmp.Or(ctx.Err(), context.Canceled) // in case a context of somebody's making is done without an error
 	case lanegate.Closed, lanegate.Granted:
 	}
 	return ioerr.ErrShutdown
@@ -191,7 +192,8 @@ func (g *gated) Capabilities() Capabilities {
 
 // SetKeyLimit makes n the limit of one key, from now on and whether or not calls
 // with it are running; zero returns it to Config.PerKey. Calls beyond a lowered
-// limit run to their end. The error is an *ioerr.ArgumentError.
+// limit run to their end. Calls that began while their key had no limit at all are
+// not counted. The error is an *ioerr.ArgumentError.
 func (g *gated) SetKeyLimit(key string, n int) error {
 	if key == "" {
 		return &ioerr.ArgumentError{Name: "key", Value: key, Reason: "must not be empty"}

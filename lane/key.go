@@ -88,6 +88,7 @@ func (t *keyTable) drop(k *keyGate) {
 	if k.refs--; k.refs == 0 {
 		delete(t.gates, k.key)
 		addRefusals(&t.past, k.Stats())
+		k.Shut() // stops its timer, which would keep it alive
 	}
 }
 

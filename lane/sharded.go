@@ -12,7 +12,9 @@ type ShardedConfig struct {
 
 	// Isolated keeps every call in its shard, so that one tenant or device that
 	// hangs takes no slot of another. Otherwise shards lend each other idle slots:
-	// no call is refused or left waiting while any shard has a slot to spare. Once
+	// no call is refused or left waiting while any shard has a slot to spare. A shard
+	// that is busy with calls of its own has none: order, Patience and freedom from
+	// starvation hold within each shard, for the slots of that shard. Once
 	// the lane shuts down, each shard runs what it has accepted.
 	Isolated bool
 

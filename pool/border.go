@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -48,7 +49,7 @@ func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label
 }
 
 func (c *core) refusal(ctx context.Context, err error, origin ioerr.Origin, label string, id handle.ID) *ioerr.Error {
-	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	if (ended || err == ioerr.ErrAcceptTimeout) && c.state.Load() != stateOpen {
 		return &c.refusals.shutdown // which began while the call waited
 	}
@@ -61,7 +62,7 @@ func (c *core) refusal(ctx context.Context, err error, origin ioerr.Origin, labe
 	}
 	switch {
 	case ended:
-		e.Outcome, e.Err = outcomeOf(ctx), context.Cause(ctx)
+		e.Outcome, e.Err = outcomeOf(ctx), cmp.Or(context.Cause(ctx), err)
 	case errors.Is(err, ioerr.ErrShutdown):
 		e.Outcome = ioerr.ShutdownInProgress
 	case errors.Is(err, ioerr.ErrAcceptTimeout):

@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -321,4 +322,54 @@ func TestContextOfANestedCallEndsWithTheOuterOnes(t *testing.T) {
 		closes(t, q)
 		closes(t, p)
 	})
+}
+
+// strange is a context that keeps the letter of the contract but not its habits:
+// each Err is a new error, or there is none although Done is closed.
+type strange struct {
+	context.Context
+	err func() error
+}
+
+func (c strange) Err() error { return c.err() }
+
+// Law: a context of somebody's making that ends in its own way is still the end of
+// a wait, typed, and nothing runs.
+func TestStrangeContextEndsAWait(t *testing.T) {
+	for name, errOf := range map[string]func(error) error{
+		"without an error": func(error) error { return nil },
+		"a new error each time": func(err error) error {
+			if err == nil {
+				return nil
+			}
+			return fmt.Errorf("strange: %w", err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := makePool(t, pool.Config[int]{Threads: lane.Config{Workers: 1}})
+			busy := newGate()
+			id := adopt(t, p, 1)
+			holder := start(func() error { return p.With(bg, id, hold[int](busy)) })
+			busy.await(t, 1)
+			for _, call := range []func(context.Context) error{
+				func(ctx context.Context) error { return p.Do(ctx, nothing) },
+				func(ctx context.Context) error { return p.With(ctx, id, leave[int]) },
+			} {
+				inner, cancel := context.WithCancel(bg)
+				waiting := start(func() error {
+					return call(strange{inner, func() error { return errOf(inner.Err()) }})
+				})
+				cancel()
+				err := <-waiting
+				typed(t, err)
+				is(t, err, context.Canceled)
+				if e, _ := errors.AsType[*ioerr.Error](err); e == nil || e.Outcome != ioerr.Cancelled || e.Effect != ioerr.None {
+					t.Errorf("got %+v", e)
+				}
+			}
+			busy.open()
+			succeeds(t, <-holder)
+			closes(t, p)
+		})
+	}
 }

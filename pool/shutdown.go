@@ -56,7 +56,10 @@ func (p *Pool[R]) Shutdown(ctx context.Context) error {
 	return p.finished()
 }
 
-// Close is Shutdown without a bound. It makes a Pool an io.Closer.
+// Close is Shutdown without a bound. It makes a Pool an io.Closer. From inside a
+// call of some other pool, prefer Shutdown with the context of that call: Close
+// cannot know whose call it is in, and if the pool is busy it takes the call for one
+// of its own.
 func (p *Pool[R]) Close() error { return p.Shutdown(context.Background()) }
 
 // refuseNewcomers is phase 1. It waits for nobody and may be repeated.

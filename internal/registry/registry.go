@@ -28,6 +28,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"sync"
@@ -176,7 +177,7 @@ func (r *Registry[R]) refusal(ctx context.Context, v lanegate.Verdict) error {
 	case lanegate.Expired:
 		return ioerr.ErrAcceptTimeout
 	case lanegate.Ended:
-		return ctx.Err()
+		return cmp.Or(ctx.Err(), context.Canceled)
 	case lanegate.Closed, lanegate.Granted:
 	}
 	return ioerr.ErrHandleNotFound
