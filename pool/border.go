@@ -49,7 +49,8 @@ func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label
 }
 
 func (c *core) refusal(ctx context.Context, err error, origin ioerr.Origin, label string, id handle.ID) *ioerr.Error {
-	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		ctx.Err() != nil && errors.Is(err, ctx.Err()) // of somebody's own making
 	if (ended || err == ioerr.ErrAcceptTimeout) && c.state.Load() != stateOpen {
 		return &c.refusals.shutdown // which began while the call waited
 	}

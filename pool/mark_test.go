@@ -361,7 +361,6 @@ func TestStrangeContextEndsAWait(t *testing.T) {
 				})
 				cancel()
 				err := <-waiting
-				typed(t, err)
 				is(t, err, context.Canceled)
 				if e, _ := errors.AsType[*ioerr.Error](err); e == nil || e.Outcome != ioerr.Cancelled || e.Effect != ioerr.None {
 					t.Errorf("got %+v", e)
@@ -372,4 +371,41 @@ func TestStrangeContextEndsAWait(t *testing.T) {
 			closes(t, p)
 		})
 	}
+}
+
+// Law: also a context that ends with an error of its own ends the wait, or the call
+// before it began, as a cancellation that keeps that error.
+func TestContextWithAnErrorOfItsOwnIsACancellation(t *testing.T) {
+	own := errors.New("own")
+	synctest.Test(t, func(t *testing.T) {
+		p := makePool(t, pool.Config[int]{Threads: lane.Config{Name: laneName, Workers: 1}})
+		id := adopt(t, p, 1)
+		busy := newGate()
+		holder := start(func() error { return p.With(bg, id, hold[int](busy)) })
+		busy.await(t, 1)
+		inner, cancel := context.WithCancel(bg)
+		ctx := strange{inner, func() error {
+			if inner.Err() != nil {
+				return own
+			}
+			return nil
+		}}
+		queued, waiting := start(func() error { return p.Do(ctx, nothing) }), start(func() error { return p.With(ctx, id, leave) })
+		waits(t, queued)
+		waits(t, waiting)
+		cancel()
+		for origin, err := range map[ioerr.Origin]error{
+			ioerr.Lane:     ended(t, queued),
+			ioerr.Handle:   ended(t, waiting),
+			ioerr.Executor: p.Do(ctx, nothing),
+		} {
+			e := typed(t, err)
+			if e.Outcome != ioerr.Cancelled || e.Origin != origin || e.Effect != ioerr.None || !errors.Is(err, own) && !errors.Is(err, context.Canceled) {
+				t.Errorf("%v by %v: %#v", e.Outcome, origin, e)
+			}
+		}
+		busy.open()
+		succeeds(t, ended(t, holder))
+		closes(t, p)
+	})
 }
