@@ -74,24 +74,6 @@ func TestShutRefusesMustButRunsWhatWasAccepted(t *testing.T) {
 	})
 }
 
-func TestEvictRefusesOneOwnersCallersInTheRoom(t *testing.T) {
-	both(t, func(t *testing.T, patience time.Duration) {
-		g := newGate(Config{Slots: 1, Queue: 2, Waiters: 4, Patience: patience})
-		runner := come(t, g, Request{Owner: 1})
-		queued := []*caller{come(t, g, Request{Owner: 1}), come(t, g, Request{Owner: 2})}
-		one := []*caller{come(t, g, Request{Owner: 1}), nil}
-		two := []*caller{come(t, g, Request{Owner: 2}), nil}
-		one[1], two[1] = come(t, g, Request{Owner: 1}), come(t, g, Request{Owner: 2})
-		g.Evict(1)
-		synctest.Wait()
-		must(t, Closed, one...)
-		must(t, 0, append(queued, two...)...)
-		late := come(t, g, Request{Owner: 1}) // the gate itself stays open
-		serve(t, runner, queued[0], queued[1], two[0], two[1], late)
-		empty(t, g)
-	})
-}
-
 func TestTheSecondCloseDoesNothing(t *testing.T) {
 	g := newGate(Config{Slots: 1, Patience: patient})
 	if !g.Close() {

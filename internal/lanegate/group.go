@@ -13,7 +13,8 @@ import (
 // more pair of words: a gate with a line raises its bit in waiting before it
 // looks at its own and its neighbours' slots; whoever frees a slot looks at
 // waiting after it. A neighbour's slot is lent only while that neighbour has no
-// line, so a gate whose line dissolves looks at waiting, too.
+// line, so a gate whose line dissolves looks at waiting, too. The model of this is
+// docs/models/group.pml.
 type Group struct {
 	gates   []*Gate
 	waiting atomic.Uint64 // bit i: gate i has a line
