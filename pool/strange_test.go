@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
