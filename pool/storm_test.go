@@ -205,7 +205,7 @@ func (s *storm) holder(id handle.ID, b *barrier) *ticket {
 // told by the one that does not fit. The pool's Waiters has to be n.
 func (s *storm) line(id handle.ID) {
 	s.Helper()
-	for range 100_000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		err := s.p.With(bg, id, leave, pool.AcceptWithin(-1))
 		if errors.Is(err, ioerr.ErrWaitersFull) {
 			return
