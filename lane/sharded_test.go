@@ -174,7 +174,7 @@ func TestNoWakeUpIsLostInBurstsOfTinyCalls(t *testing.T) {
 			var wg sync.WaitGroup
 			for range burst {
 				wg.Go(func() {
-					for i := range count(300_000, 10_000_000) / 3 / burst {
+					for i := range count(120_000, 10_000_000) / 3 / burst {
 						s, err := l.Enter(context.Background(), lane.Call{Handle: uint64(i / 4 % 3)})
 						if err != nil {
 							t.Error(err)
