@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
@@ -229,6 +231,28 @@ func watch(t *testing.T, l lane.Lane, done <-chan struct{}) {
 func TestStatsOfShardsAddUpToThoseOfTheLane(t *testing.T) {
 	l := sharded(t, lane.ShardedConfig{Shards: 4, Config: lane.Config{Workers: 1, Queue: 2}})
 	load(l, 16, 100)
+	// Whatever that came to: all slots held, all queues full, and one refusal.
+	var held []lane.Slot
+	for range 4 {
+		slot, err := l.Enter(t.Context(), lane.Call{NoWait: true})
+		require.NoError(t, err)
+		held = append(held, slot)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var queued sync.WaitGroup
+	for range 8 {
+		queued.Go(func() { _, _ = l.Enter(ctx, lane.Call{}) })
+	}
+	for l.Stats().Queued < 8 {
+		runtime.Gosched()
+	}
+	_, err := l.Enter(t.Context(), lane.Call{Policy: lane.FailFast})
+	require.ErrorIs(t, err, ioerr.ErrQueueFull)
+	cancel()
+	queued.Wait()
+	for _, slot := range held {
+		l.Leave(slot)
+	}
 	shut(t, l)
 	s := l.Stats()
 	addUp(t, s)
