@@ -110,7 +110,7 @@ func TestRegistryDoesWhatItsSpecDoes(t *testing.T) {
 			t.Logf("seed %#x", seed)
 		}
 	}()
-	for range 400 {
+	for range 150 {
 		seed = rand.Uint64()
 		simulate(t, randomScript(seed, 150))
 	}

@@ -28,10 +28,46 @@ func race(n int, f func(i int)) {
 	wg.Wait()
 }
 
+// crew is goroutines that stay, for tests of so many rounds that new ones each time
+// would cost more than what they do (and the race detector keeps 300 bytes of each
+// for ever).
+type crew struct {
+	work chan func()
+	done sync.WaitGroup
+}
+
+// together calls the functions at once, each after a little while of its own, and
+// waits.
+func (c *crew) together(fs []func()) {
+	c.done.Add(len(fs))
+	for _, f := range fs {
+		c.work <- f
+	}
+	c.done.Wait()
+}
+
+func newCrew(n int) *crew {
+	c := &crew{work: make(chan func())}
+	for range n {
+		go func() {
+			for f := range c.work {
+				for range rand.IntN(4) {
+					runtime.Gosched()
+				}
+				f()
+				c.done.Done()
+			}
+		}()
+	}
+	return c
+}
+
 // Law: of whatever happens to a resource at the same time, exactly one becomes its
 // owner, and no two use it.
 func TestEachResourceHasExactlyOneOwnerInARace(t *testing.T) {
 	const rounds = 100_000 / 5
+	crew := newCrew(5)
+	defer close(crew.work)
 	for name, play := range map[string]func(w *world, id handle.ID, l lease) []func(){
 		"release, leave, retire": func(w *world, id handle.ID, l lease) []func() {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -56,8 +92,7 @@ func TestEachResourceHasExactlyOneOwnerInARace(t *testing.T) {
 			for range rounds {
 				w := newWorld(t, 64)
 				id := w.insert()
-				fs := play(w, id, w.hold(id))
-				race(len(fs), func(i int) { fs[i]() })
+				crew.together(play(w, id, w.hold(id)))
 				if w.end(); t.Failed() {
 					return
 				}
