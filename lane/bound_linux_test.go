@@ -38,7 +38,7 @@ func TestALaneBoundsTheThreadsOfTheProcess(t *testing.T) {
 		kind             string
 		callers, workers int
 	}{
-		{"sleep", count(1_600, all), 8}, // 5 ms each: a second
+		{"sleep", count(800, all/8), 8}, // 25 ms each: three seconds
 		{"sleep", all, 64},
 		{"pipe", 2 * all, 64},
 	} {
@@ -85,6 +85,11 @@ func TestCountThreads(t *testing.T) {
 	shut(t, l)
 }
 
+// nap is longer than two rounds of the runtime's monitor at its laziest, 10 ms each:
+// it takes the processor from a thread that it finds in the same system call twice,
+// so that many shorter calls may all run one after another on one processor.
+const nap = 25 * time.Millisecond
+
 func sleepers(t *testing.T, w *crew, wg *sync.WaitGroup, n int) {
 	for range n {
 		wg.Go(func() {
@@ -94,7 +99,7 @@ func sleepers(t *testing.T, w *crew, wg *sync.WaitGroup, n int) {
 				return
 			}
 			w.begin()
-			ts := syscall.NsecToTimespec(int64(5 * time.Millisecond))
+			ts := syscall.NsecToTimespec(int64(nap))
 			_ = syscall.Nanosleep(&ts, nil)
 			w.inside.Add(-1)
 			w.lane.Leave(s)
