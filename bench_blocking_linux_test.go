@@ -4,9 +4,10 @@ package iolane_test
 // keeps its processor (P) until sysmon, the runtime's monitor, takes it back, which
 // it does when it finds the same call twice. Sysmon sleeps 20 us between two looks;
 // after 50 looks at which it took nothing it doubles its sleep each time, up to 10 ms.
-// So calls shorter than its sleep can run one after another on few processors, however
-// many slots there are: with one processor, all of them. A GOMAXPROCS of cores and
-// slots together helps, since whoever is ready then finds a processor that is free.
+// Calls shorter than that sleep it then never sees twice, takes nothing, and so stays
+// lazy: on few processors the calls run one after another, as many at a time as there
+// are processors, however many slots there are. A GOMAXPROCS of cores and slots
+// together helps, since whoever is ready then finds a processor that is free.
 //
 // "overlap" is how many calls were in progress on average, at best as many as there
 // are slots.
@@ -28,18 +29,25 @@ const (
 
 // BenchmarkBlocking: 64 callers over 8 slots, sleeping in the kernel. "steady" is
 // eight calls of 50 us by each caller. "after-cpu" is one call of 5 ms by each, when
-// the processors have been busy for 100 ms and sysmon has become lazy.
+// the processors have been busy for 100 ms; "after-calls" the same after short calls.
+// Both make sysmon lazy, but it is woken when it finds a processor on which nobody
+// else had a turn for 10 ms, as may be after work on the processor.
 func BenchmarkBlocking(b *testing.B) {
 	all := runtime.NumCPU() + blockSlots
 	for _, w := range []struct {
 		name  string
 		calls int // by each caller
 		d     time.Duration
-		busy  time.Duration
 		procs []int
+		first func(procs int, x executor) // not timed
 	}{
-		{"steady-50us", 8, 50 * time.Microsecond, 0, []int{2, 4, 8, all}},
-		{"after-cpu-5ms", 1, 5 * time.Millisecond, 100 * time.Millisecond, []int{1, 2, all}},
+		{"steady-50us", 8, 50 * time.Microsecond, []int{2, 4, 8, all}, nil},
+		{"after-cpu-5ms", 1, 5 * time.Millisecond, []int{1, 2, all}, func(procs int, _ executor) {
+			occupy(procs, 100*time.Millisecond)
+		}},
+		{"after-calls-5ms", 1, 5 * time.Millisecond, []int{1, 2, all}, func(_ int, x executor) {
+			crowd(blockCallers, 8, x, new(tally), func() error { return nanosleep(50 * time.Microsecond) })
+		}},
 	} {
 		d := alone(w.d)
 		slices.Sort(w.procs)
@@ -54,9 +62,9 @@ func BenchmarkBlocking(b *testing.B) {
 					defer x.stop()
 					var t tally
 					for b.Loop() {
-						if w.busy > 0 {
+						if w.first != nil {
 							b.StopTimer()
-							occupy(procs, w.busy)
+							w.first(procs, x)
 							b.StartTimer()
 						}
 						crowd(blockCallers, w.calls, x, &t, func() error { return nanosleep(w.d) })

@@ -15,7 +15,7 @@ import (
 // the number of runs.
 func BenchmarkMemory(b *testing.B) {
 	const callers, calls = 64, 16
-	each(b, limits{workers: 4, queue: 16}, nil, func(b *testing.B, x executor) {
+	each(b, limits{workers: 4, queue: 16, waiters: 256}, nil, func(b *testing.B, x executor) {
 		var last atomic.Pointer[[256]byte]
 		fn := func() error { last.Store(new([256]byte)); return nil }
 		load := func(t *tally) {
