@@ -1,0 +1,18 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly || windows)
+
+package rawio
+
+import (
+	"errors"
+	"io/fs"
+)
+
+func open(string, int, fs.FileMode) (uintptr, error) { return 0, errors.ErrUnsupported }
+func closeFD(uintptr) error                          { return errors.ErrUnsupported }
+func read(uintptr, []byte) (int, error)              { return 0, errors.ErrUnsupported }
+func write(uintptr, []byte) (int, error)             { return 0, errors.ErrUnsupported }
+func pread(uintptr, []byte, int64) (int, error)      { return 0, errors.ErrUnsupported }
+func pwrite(uintptr, []byte, int64) (int, error)     { return 0, errors.ErrUnsupported }
+func fsync(uintptr) error                            { return errors.ErrUnsupported }
+func fdatasync(uintptr) error                        { return errors.ErrUnsupported }
+func flock(uintptr, int) error                       { return errors.ErrUnsupported }
