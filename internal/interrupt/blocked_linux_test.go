@@ -127,10 +127,17 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// emulated reports whether an emulator of the processor, and of system calls, runs
+// this program.
+func emulated() bool {
+	comm, err := os.ReadFile("/proc/self/comm")
+	return err == nil && bytes.HasPrefix(comm, []byte("qemu-"))
+}
+
 // heldByChild has another process lock the file until the test ends.
 func heldByChild(t *testing.T, path string) {
 	t.Helper()
-	if comm, err := os.ReadFile("/proc/self/comm"); err == nil && bytes.HasPrefix(comm, []byte("qemu-")) {
+	if emulated() {
 		// An emulator does not run what its program starts, if it survives that at
 		// all. A lock of another open file of this process is in the way just as well.
 		fd, err := rawio.Open(nil, path, syscall.O_RDWR|syscall.O_CREAT, 0o600)

@@ -24,6 +24,7 @@ type Call struct {
 	mu    sync.Mutex
 	depth int           // sections entered and not yet left
 	tid   int           // the thread, while depth > 0 and sig is not nil
+	block bool          // the thread is to block the signal again when depth is 0
 	sent  int           // signals sent since depth was last 0
 	left  chan struct{} // made for whoever waits; closed when depth goes to 0
 
@@ -64,24 +65,34 @@ func (c *Call) Enter() error {
 	if c.asked.Load() {
 		return ErrInterrupted
 	}
-	tid := 0
-	if c.sig != nil {
-		runtime.LockOSThread()
-		tid = c.sig.sys.thread()
+	if c.sig == nil {
+		return c.remember(0, false)
 	}
+	runtime.LockOSThread()
+	tid, blocked := c.sig.sys.thread()
+	err := c.remember(tid, blocked)
+	if err != nil {
+		if blocked {
+			c.sig.sys.block()
+		}
+		runtime.UnlockOSThread()
+	}
+	return err
+}
+
+// remember counts one more section, on this thread, unless the call has been asked.
+func (c *Call) remember(tid int, blocked bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.asked.Load() {
-		if c.sig != nil {
-			runtime.UnlockOSThread()
-		}
 		return ErrInterrupted
 	}
-	if c.depth > 0 && c.tid != tid {
+	if c.depth == 0 {
+		c.tid, c.block = tid, blocked
+	} else if c.tid != tid {
 		panic("interrupt: one call on two threads")
 	}
 	c.depth++
-	c.tid = tid
 	return nil
 }
 
@@ -92,17 +103,22 @@ func (c *Call) Leave() {
 	if c == nil {
 		return
 	}
-	if c.forget() {
+	signalled, block := c.forget()
+	if c.sig == nil {
+		return
+	}
+	if signalled {
 		c.sig.sys.drain()
 	}
-	if c.sig != nil {
-		runtime.UnlockOSThread()
+	if block {
+		c.sig.sys.block()
 	}
+	runtime.UnlockOSThread()
 }
 
 // forget takes back one Enter. With the last one nobody will signal the thread any
-// more; it reports whether somebody has.
-func (c *Call) forget() (signalled bool) {
+// more; it reports whether somebody has, and whether the thread blocked the signal.
+func (c *Call) forget() (signalled, block bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.depth == 0 {
@@ -110,7 +126,7 @@ func (c *Call) forget() (signalled bool) {
 	}
 	c.depth--
 	if c.depth > 0 {
-		return false
+		return false, false
 	}
 	signalled = c.sent > 0
 	c.sent = 0
@@ -118,7 +134,7 @@ func (c *Call) forget() (signalled bool) {
 		close(c.left)
 		c.left = nil
 	}
-	return signalled
+	return signalled, c.block
 }
 
 // Ask asks the call to end and, if it is in a section, sends one signal. It never

@@ -155,6 +155,31 @@ func TestSectionsOfTwoCallsNest(t *testing.T) {
 	}
 }
 
+// A thread that blocks the signal does so again afterwards, but only when what was
+// sent has arrived.
+func TestLeaveBlocksTheSignalAgain(t *testing.T) {
+	f := &fake{blocked: true}
+	c := f.call()
+	enter(t, c)
+	f.blocked = false
+	enter(t, c)
+	c.Ask()
+	c.Leave()
+	if f.blocks != 0 {
+		t.Error("blocked in the outer section")
+	}
+	c.Leave()
+	if f.blocks != 1 || f.blockedAt != 1 {
+		t.Errorf("blocked %d times, after %d drains", f.blocks, f.blockedAt)
+	}
+	f.blocked = true
+	c = f.call()
+	f.onThread = func() { c.Ask() }
+	if err := c.Enter(); err == nil || f.blocks != 2 {
+		t.Errorf("refused with %v: blocked %d times", err, f.blocks)
+	}
+}
+
 func TestAPanicEndsTheSection(t *testing.T) {
 	f := &fake{}
 	c := f.call()
@@ -270,4 +295,4 @@ type threadOf struct {
 	tid int
 }
 
-func (s *threadOf) thread() int { return s.tid }
+func (s *threadOf) thread() (int, bool) { return s.tid, false }

@@ -40,7 +40,9 @@
 // purpose: where the section of one call encloses that of another, the inner one
 // sees EINTR, finds its own word not set and tries again.
 //
-// The kernel's part. The handler of the signal does nothing, does not ask for
+// The kernel's part. Enter lets the signal in where the thread blocks it, as do the
+// threads of a process that was started so, or those of C code that call into Go;
+// Leave then blocks it again. The handler of the signal does nothing, does not ask for
 // SA_RESTART and belongs to no one: it is a return instruction of this package and
 // not the handler of the Go runtime. So os/signal does not see the signal, not
 // even for a program that is notified of all signals. And a program that calls
@@ -61,6 +63,5 @@
 // Call without a signal is asked between its system calls only. A system call that
 // no signal can end (a disk that does not answer, NFS) ends when it ends; the
 // signal stays pending and is not sent twice, since the kernel counts
-// pending ones against a limit of the user. A thread that C code started with all
-// signals blocked, and that called into Go, cannot be interrupted either.
+// pending ones against a limit of the user.
 package interrupt

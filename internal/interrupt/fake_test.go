@@ -9,23 +9,26 @@ import (
 
 // fake is an operating system whose signals do what a test wants.
 type fake struct {
-	tid      atomic.Int64
-	onThread func()               // in thread
-	onSend   func(n int, tid int) // in send, the nth from 1
-	refuse   func(n int) bool     // send says that it did not
-	onDrain  func()               // in drain
-	waits    func() (bool, error) // pending
-	mu       sync.Mutex           // guards the rest
-	tries    []time.Time          // calls of send
-	firsts   int                  // sends that were the first of their section
-	drains   int
+	tid       atomic.Int64
+	blocked   bool                 // threads block the signal at first
+	onThread  func()               // in thread
+	onSend    func(n int, tid int) // in send, the nth from 1
+	refuse    func(n int) bool     // send says that it did not
+	onDrain   func()               // in drain
+	waits     func() (bool, error) // pending
+	mu        sync.Mutex           // guards the rest
+	tries     []time.Time          // calls of send
+	firsts    int                  // sends that were the first of their section
+	drains    int
+	blocks    int
+	blockedAt int // drains before the last block
 }
 
-func (f *fake) thread() int {
+func (f *fake) thread() (int, bool) {
 	if f.onThread != nil {
 		f.onThread()
 	}
-	return int(f.tid.Load())
+	return int(f.tid.Load()), f.blocked
 }
 
 func (f *fake) send(tid int, first bool) bool {
@@ -57,6 +60,13 @@ func (f *fake) drain() {
 	if f.onDrain != nil {
 		f.onDrain()
 	}
+}
+
+func (f *fake) block() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.blocks++
+	f.blockedAt = f.drains
 }
 
 func (f *fake) release() {}

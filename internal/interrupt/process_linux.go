@@ -18,7 +18,6 @@ const (
 type process struct {
 	*disposition
 	number   int
-	unmask   bool // threads start with the signal blocked
 	released bool // guarded by disposition.mu
 }
 
@@ -53,7 +52,7 @@ func take(number int) (system, error) {
 		return nil, err
 	}
 	d.shares++
-	return &process{disposition: d, number: number, unmask: blocked(number)}, nil
+	return &process{disposition: d, number: number}, nil
 }
 
 // free says whether nobody but the Go runtime has a handler for the signal. The
@@ -111,12 +110,11 @@ func (d *disposition) restoreLocked(number int) {
 	}
 }
 
-func (p *process) thread() int {
-	if p.unmask {
-		unblock(p.number)
-	}
-	return gettid()
+func (p *process) thread() (tid int, blocked bool) {
+	return gettid(), setMask(sigUnblock, p.number)
 }
+
+func (p *process) block() { setMask(sigBlock, p.number) }
 
 func (p *process) send(tid int, first bool) bool {
 	p.mu.Lock()

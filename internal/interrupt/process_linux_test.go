@@ -162,27 +162,25 @@ func TestTheHandlerStaysUntilAllSignalsHaveArrived(t *testing.T) {
 }
 
 func TestThreadsThatBlockTheSignalLetItIn(t *testing.T) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread() // never unlocked: the thread ends with its mask
-		block(number)
-		if !blocked(number) {
-			t.Error("not blocked")
-		}
-		s := mustTake(t)
-		defer s.Release()
-		c := NewCall(s)
-		if err := c.Enter(); err != nil {
-			t.Error(err)
-			return
-		}
-		defer c.Leave()
-		if blocked(number) {
-			t.Error("still blocked")
+	s := mustTake(t)
+	defer s.Release()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := setMask(sigBlock, number)
+	defer func() {
+		if !before {
+			setMask(sigUnblock, number)
 		}
 	}()
-	<-done
+	c := NewCall(s)
+	enter(t, c)
+	if setMask(sigUnblock, number) {
+		t.Error("blocked in the section")
+	}
+	c.Leave()
+	if !setMask(sigBlock, number) {
+		t.Error("not blocked after it")
+	}
 }
 
 func TestPendingIsSeen(t *testing.T) {
@@ -200,10 +198,10 @@ func TestPendingIsSeen(t *testing.T) {
 		}
 	}
 	look(false)
-	block(number)
+	setMask(sigBlock, number)
 	s.sys.send(gettid(), true)
 	look(true)
-	unblock(number)
+	setMask(sigUnblock, number)
 	s.sys.drain()
 	look(false)
 	if _, err := s.sys.pending(1 << 30); err == nil {

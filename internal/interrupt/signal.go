@@ -8,9 +8,12 @@ const Default = 40
 
 // system is what calls need of the operating system, here and in tests.
 type system interface {
-	// thread returns the number of the calling thread, which is locked, and sees to
-	// it that the thread lets the signal in.
-	thread() int
+	// thread returns the number of the calling thread, which is locked, and makes it
+	// let the signal in. It reports whether the thread did not: then block has to
+	// follow, when the section is over.
+	thread() (tid int, blocked bool)
+	// block keeps the signal from the calling thread again.
+	block()
 	// send sends the signal to a thread of this process and reports whether it did.
 	// first: no signal was sent for this section before, so a drain will follow.
 	send(tid int, first bool) bool

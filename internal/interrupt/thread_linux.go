@@ -39,20 +39,15 @@ func tgkill(tid, number int) error {
 	return nil
 }
 
-// blocked reports whether the calling thread blocks the signal. All threads start
-// with what the process was started with.
-func blocked(number int) bool {
-	var none, mask uint64
-	_, _, e := syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, sigBlock,
-		uintptr(unsafe.Pointer(&none)), uintptr(unsafe.Pointer(&mask)), unsafe.Sizeof(mask), 0, 0)
-	return e == 0 && mask&bit(number) != 0
-}
-
-// unblock lets the signal through to the calling thread, from now on.
-func unblock(number int) {
+// setMask makes the calling thread block the signal, or let it in, and reports
+// whether it was blocked before. A thread starts with what the process was started
+// with, or, if C code has started it, with whatever that likes.
+func setMask(how, number int) (blocked bool) {
 	mask := bit(number)
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, sigUnblock,
-		uintptr(unsafe.Pointer(&mask)), 0, unsafe.Sizeof(mask), 0, 0)
+	var old uint64
+	_, _, e := syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, uintptr(how),
+		uintptr(unsafe.Pointer(&mask)), uintptr(unsafe.Pointer(&old)), unsafe.Sizeof(mask), 0, 0)
+	return e == 0 && old&bit(number) != 0
 }
 
 // pending reports whether the thread has a signal that has not arrived: it is in a
