@@ -127,6 +127,7 @@ func (c *Config) gate(shard int, tickets *lanegate.Tickets) *lanegate.Gate {
 		Reserved: c.Reserved,
 		Queue:    c.Queue,
 		Waiters:  c.Waiters,
+		FailFast: c.Policy == FailFast,
 		LIFO:     c.Order == LIFO,
 		Patience: c.Patience,
 		Tickets:  tickets,

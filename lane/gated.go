@@ -1,7 +1,6 @@
 package lane
 
 import (
-	"cmp"
 	"context"
 	"sync/atomic"
 
@@ -22,10 +21,9 @@ type gated struct {
 	dead     dead
 }
 
-// dead counts what the gates cannot know of callers whose context has ended.
+// dead counts callers whose context had ended on arrival: they came to no gate.
 type dead struct {
-	cancelled, shutdown atomic.Uint64 // on arrival: they came to no gate
-	granted             atomic.Uint64 // let in, and out again at once
+	cancelled, shutdown atomic.Uint64
 }
 
 // init makes the gates from a complete Config.
@@ -85,6 +83,15 @@ func (g *gated) Try() (Slot, bool) {
 	return Slot{at: at}, ok
 }
 
+// Gate is a short cut for package pool, to the lane's gate if it has just one; else it
+// is nil. What is done there is done as if by Try and Leave.
+func (g *gated) Gate() *lanegate.Gate {
+	if len(g.gates) == 1 {
+		return g.gates[0]
+	}
+	return nil
+}
+
 // pick chooses the gate: by key, by handle, or in turn.
 func (g *gated) pick(c *Call) *lanegate.Gate {
 	n := uint64(len(g.gates))
@@ -138,42 +145,18 @@ func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, 
 	var s Slot
 	if c.Key != "" {
 		var v lanegate.Verdict
-		if s.key, s.Token, v = g.keys.acquire(ctx, c.Key, r); v == lanegate.Full {
+		if s.key, s.Token, v = g.keys.acquire(ctx, c.Key, &r); v == lanegate.Full {
 			return Slot{}, ioerr.ErrKeyBusy
 		} else if v != lanegate.Granted {
-			return Slot{}, refusal(ctx, v)
+			return Slot{}, v.Refusal(ctx)
 		}
 	}
 	var v lanegate.Verdict
-	if s.at, v = gate.Acquire(ctx, r); v != lanegate.Granted {
+	if s.at, v = gate.Acquire(ctx, &r); v != lanegate.Granted {
 		g.keys.release(&s)
-		return Slot{}, refusal(ctx, v)
-	}
-	// A gate that is closing lets in also callers whose context has ended.
-	if err := ctx.Err(); err != nil && gate.Closed() {
-		g.Leave(s)
-		g.dead.granted.Add(1)
-		return Slot{}, err
+		return Slot{}, v.Refusal(ctx)
 	}
 	return s, nil
-}
-
-// refusal is the error for a verdict.
-func refusal(ctx context.Context, v lanegate.Verdict) error {
-	switch v {
-	case lanegate.Full:
-		return ioerr.ErrQueueFull
-	case lanegate.Overloaded:
-		return ioerr.ErrOverloaded
-	case lanegate.Busy:
-		return ioerr.ErrReentry
-	case lanegate.Expired:
-		return ioerr.ErrAcceptTimeout
-	case lanegate.Ended:
-		return cmp.Or(ctx.Err(), context.Canceled) // in case a context of somebody's making is done without an error
-	case lanegate.Closed, lanegate.Granted:
-	}
-	return ioerr.ErrShutdown
 }
 
 // Leave implements [Lane]. It panics on the zero Slot. To give back a slot twice,

@@ -30,7 +30,7 @@ type keyGate struct {
 
 // acquire counts the call against its key. Without a limit there is nothing to
 // count, and the gate is nil. shard is where the call counts in the gate.
-func (t *keyTable) acquire(ctx context.Context, key string, r lanegate.Request) (k *keyGate, shard uint64, v lanegate.Verdict) {
+func (t *keyTable) acquire(ctx context.Context, key string, r *lanegate.Request) (k *keyGate, shard uint64, v lanegate.Verdict) {
 	k, ok := t.refer(key)
 	if !ok {
 		return nil, 0, lanegate.Granted

@@ -57,7 +57,7 @@ func (r Refused) Total() uint64 {
 
 // Stats implements [Lane].
 func (g *gated) Stats() Stats {
-	sum := g.dead.stats() // before the gates, since it takes back what they count
+	sum := g.dead.stats()
 	sum.Name = g.name
 	for _, gate := range g.gates {
 		s := stats(gate.Stats())
@@ -70,11 +70,9 @@ func (g *gated) Stats() Stats {
 	return sum
 }
 
-// stats counts calls that were granted and never started as dropped.
 func (d *dead) stats() Stats {
-	n := d.granted.Load()
 	r := Refused{Cancelled: d.cancelled.Load(), Shutdown: d.shutdown.Load()}
-	return Stats{Submitted: r.Total(), Started: -n, Completed: -n, Dropped: n, Refused: r}
+	return Stats{Submitted: r.Total(), Refused: r}
 }
 
 func stats(s lanegate.Stats) Stats {

@@ -212,6 +212,13 @@ func (b *bin[R]) finish(w waste[R], err error) {
 	b.reg.Disposed(w, err)
 }
 
+// allWell reports whether no disposal has failed.
+func (b *bin[R]) allWell() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failed == 0
+}
+
 // wait waits until the bin is empty and nobody works, but not for hooks that
 // hang. It reports false if ctx ended first.
 func (b *bin[R]) wait(ctx context.Context) bool {

@@ -13,8 +13,8 @@ import (
 // This file is the border: the only place where the errors are built that leave
 // a pool, all of them *ioerr.Error.
 
-// refusals are built once, so that refusing a call for want of room allocates
-// nothing. What depends on the call (an ID that names nothing, the cause of a
+// refusals are built once, by the first call that is refused, so that refusing a call
+// for want of room allocates nothing. What depends on the call (an ID that names nothing, the cause of a
 // context) is told with it, at the price of an allocation.
 type refusals struct {
 	shutdown, inside                        ioerr.Error // by the pool
@@ -23,11 +23,20 @@ type refusals struct {
 	busy, waitersFull, reentered, waitedOut ioerr.Error // by the handle
 }
 
-func newRefusals(laneName string) refusals {
+func (c *core) refusals() *refusals {
+	r := c.ready.Load()
+	if r == nil {
+		c.ready.CompareAndSwap(nil, newRefusals(c.lane.Name()))
+		r = c.ready.Load()
+	}
+	return r
+}
+
+func newRefusals(laneName string) *refusals {
 	by := func(origin ioerr.Origin, outcome ioerr.Outcome, err error) ioerr.Error {
 		return ioerr.Error{Outcome: outcome, Origin: origin, Effect: ioerr.None, Lane: laneName, Err: err}
 	}
-	return refusals{
+	return &refusals{
 		shutdown:    by(ioerr.Executor, ioerr.ShutdownInProgress, ioerr.ErrShutdown),
 		inside:      by(ioerr.Executor, ioerr.Failed, ioerr.ErrReentry),
 		queueFull:   by(ioerr.Lane, ioerr.Failed, ioerr.ErrQueueFull),
@@ -49,13 +58,17 @@ func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label
 }
 
 func (c *core) refusal(ctx context.Context, err error, origin ioerr.Origin, label string, id handle.ID) *ioerr.Error {
+	late := c.state.Load() != stateOpen // the shutdown began while the call waited
+	if e := c.refusals().find(err, origin); e != nil {
+		if late && err == ioerr.ErrAcceptTimeout {
+			return &c.refusals().shutdown
+		}
+		return e
+	}
 	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
 		ctx.Err() != nil && errors.Is(err, ctx.Err()) // of somebody's own making
-	if (ended || err == ioerr.ErrAcceptTimeout) && c.state.Load() != stateOpen {
-		return &c.refusals.shutdown // which began while the call waited
-	}
-	if e := c.refusals.find(err, origin); e != nil {
-		return e
+	if late && ended {
+		return &c.refusals().shutdown
 	}
 	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: origin, Effect: ioerr.None, Label: label, Lane: c.lane.Name(), Err: err}
 	if !id.IsZero() {
@@ -105,11 +118,7 @@ func (r *refusals) find(err error, origin ioerr.Origin) *ioerr.Error {
 	return nil
 }
 
-// leaf is the error of a call that ran and failed by itself.
-func (c *core) leaf(err error, label string, id handle.ID) error {
-	return c.count(c.failure(err, label, id))
-}
-
+// failure is the error of a call that ran and failed by itself.
 func (c *core) failure(err error, label string, id handle.ID) *ioerr.Error {
 	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Leaf, Effect: ioerr.Done, Label: label, Lane: c.lane.Name(), Err: err}
 	if !id.IsZero() {
@@ -134,20 +143,32 @@ func invalid(err error) *ioerr.Error {
 }
 
 // counts are the pool's counters of calls. Only those that do not succeed pay for
-// them. Destroy and Shutdown are no calls. A call is counted from top to bottom and
-// Stats reads from bottom to top, so a part is never more than its whole.
+// them, by one addition each. Destroy and Shutdown are no calls. A panic is counted
+// after its outcome and read before it, so a part is never more than its whole.
 type counts struct {
-	outcomes         [ioerr.ShutdownInProgress + 1]atomic.Uint64
-	ran              atomic.Uint64 // of these, calls that ran
-	panicked, exited atomic.Uint64 // of those
+	refused, ran     [ioerr.ShutdownInProgress + 1]atomic.Uint64 // by outcome
+	panicked, exited atomic.Uint64                               // of those that ran
 }
 
 func (c *core) count(e *ioerr.Error) error {
-	c.counts.outcomes[e.Outcome].Add(1)
-	if e.Effect != ioerr.None {
-		c.counts.ran.Add(1)
+	if e.Effect == ioerr.None {
+		c.counts.refused[e.Outcome].Add(1)
+	} else {
+		c.counts.ran[e.Outcome].Add(1)
 	}
 	return e
+}
+
+// tell fills in what the counters say.
+func (c *counts) tell(s *Stats) {
+	s.Panicked, s.Exited = c.panicked.Load(), c.exited.Load()
+	total := func(o ioerr.Outcome) uint64 {
+		ran := c.ran[o].Load()
+		s.Ran += ran
+		return ran + c.refused[o].Load()
+	}
+	s.Failed, s.Cancelled = total(ioerr.Failed), total(ioerr.Cancelled)
+	s.TimedOut, s.Shutdown = total(ioerr.TimedOut), total(ioerr.ShutdownInProgress)
 }
 
 // undone is the error of a Register or Replace whose resource was disposed of at

@@ -26,18 +26,19 @@ type core struct {
 	lane    lane.Lane
 	owned   bool
 	gated   lane.Gated     // the lane, if it has the methods; else nil
+	direct  *lanegate.Gate // of a lane of package lane that has only one: the short way in; else nil
 	gate    *lanegate.Gate // nil if the lane's admission serves as the pool's
 	sharded bool           // the calls of one handle belong to one part of the lane
 	owner   uint64         // names the pool to the lane
 
 	unguarded bool
-	refusals  refusals
-	here      site // of calls without a handle
+	ready     atomic.Pointer[refusals] // see refusals
+	here      site                     // of calls without a handle
 
 	state  atomic.Uint32 // a state; written under Shutdown's turn
-	giveUp context.Context
-	cancel context.CancelCauseFunc
-	over   joined // of calls that have ended
+	giveUp lazyContext   // ends, with ErrShutdown, when a shutdown gives up on the calls
+	past   lazyContext   // has always ended
+	over   joined        // past, for calls that have ended
 
 	calls  calls
 	counts counts
@@ -52,22 +53,24 @@ const (
 )
 
 // stay is what one call occupies, from enter to leave. It lives on the caller's
-// stack.
+// stack, and is small so that this need not grow.
 type stay struct {
-	core    *core
-	outer   *mark     // the call around this one
-	plain   bool      // the caller's context is context.Background()
-	entered bool      // it has a slot
-	ended   bool      // the call returned
-	at      *site     // what it holds
-	label   string    // its name
-	until   time.Time // what AcceptWithin allows, once it was asked for
+	core *core
+	at   *site // what it holds
+	mark *mark // the context of the call, if that is to be ended with it
 
-	ctx    context.Context // what the call gets
-	mark   *mark           // to be ended; nil if ctx was ready-made
-	slot   lane.Slot
-	inside lanegate.Slot // of core.gate
-	listed *call         // because it has a label; or nil
+	plain   bool   // the caller's context is context.Background()
+	counted bool   // by core.gate, in the shard inside
+	seated  bool   // it has a slot of core.direct, in the shard seat
+	slotted bool   // it has a slot of core.lane otherwise
+	begun   bool   // it has a slot and runs
+	ended   bool   // the call returned
+	inside  uint32 // see counted
+	seat    uint32 // see seated
+
+	slot   lane.Slot  // of core.lane
+	listed *call      // because it has a label; or nil
+	until  *time.Time // the deadline of AcceptWithin, once it was asked for; or nil
 }
 
 // check refuses what needs no lane to refuse. The order is the promise: lifecycle,
@@ -79,19 +82,26 @@ func (s *stay) check(ctx context.Context, c *core, lacks string) error {
 	s.core = c
 	switch {
 	case c.state.Load() != stateOpen:
-		return c.count(&c.refusals.shutdown)
+		return c.count(&c.refusals().shutdown)
 	case ctx == nil:
 		return c.bad("ctx", nil, "must not be nil")
 	case lacks != "":
 		return c.bad(lacks, nil, "must not be nil")
-	case ctx == context.Background():
+	case identical(ctx, context.Background()):
 		s.plain = true
 	case ctx.Err() != nil:
 		return c.refuse(ctx, ctx.Err(), ioerr.Executor, "", handle.ID{})
-	case !c.unguarded:
-		s.outer = markOf(ctx)
 	}
 	return nil
+}
+
+// outer is the mark of the call around this one, or nil. Only a call that has to
+// wait needs to know.
+func (s *stay) outer(ctx context.Context) *mark {
+	if s.plain || s.core.unguarded {
+		return nil
+	}
+	return markOf(ctx)
 }
 
 // lacks is the name if there is something that is nil.
@@ -102,52 +112,106 @@ func lacks(isNil bool, name string) string {
 	return ""
 }
 
-// enter gets the call into the lane. leave must follow in any case, also if the
-// lane or the caller's context panics. at is what the call holds; with a handle its
-// lease is held already.
-func (s *stay) enter(ctx context.Context, at *site, opts []Option) error {
+// try gets the call into the lane if that has a free slot. False means only that enter
+// has to look. leave must follow both in any case, also if the lane or the caller's
+// context panics. at is what the call holds; with a handle its lease is held already.
+func (s *stay) try(at *site, opts []Option) bool {
 	c := s.core
 	s.at = at
-	if c.gate != nil && at == &c.here {
+	if c.direct == nil || len(opts) > 0 || c.gate != nil && at == &c.here {
+		return false
+	}
+	if seat, ok := c.direct.Try(); ok {
+		s.seated, s.seat = true, seat.Shard()
+	}
+	return s.seated
+}
+
+// enter gets the call into the lane after try has failed, or says why not. With a ticket
+// it stands in line for core.direct, and has to wait for its seat. This is done from
+// where the call is run: a goroutine begins with a stack of 2 KiB, the select of a
+// caller who may give up needs a quarter of that, and to copy the stack to a larger one
+// costs more than a turn in the queue.
+func (s *stay) enter(ctx context.Context, opts []Option) (*lanegate.Ticket, error) {
+	c := s.core
+	if c.gate != nil && s.at == &c.here {
 		if e := c.goInside(s); e != nil {
-			return c.count(e)
+			return nil, c.count(e)
 		}
 	}
-	ok := false
-	if c.gated != nil && len(opts) == 0 && (at == &c.here || !c.sharded) {
-		s.slot, ok = c.gated.Try()
+	if c.direct == nil || len(opts) > 0 {
+		return nil, s.enterLane(ctx, opts)
 	}
-	if !ok {
-		lc := callOf(opts)
-		s.bound(&lc)
-		lc.Owner, lc.Handle = c.owner, at.id.Uint64()
-		lc.NoWait = s.outer.holdsLane(c.lane)
-		var err error
-		if s.slot, err = c.lane.Enter(ctx, lc); err != nil {
-			return c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
-		}
-		if c.gated == nil && c.state.Load() != stateOpen { // such a lane could not wake it
-			c.lane.Leave(s.slot)
-			return c.count(&c.refusals.shutdown)
-		}
-		if s.label = lc.Label; s.label != "" {
-			s.listed = c.calls.add(s.label, at.id)
+	r := c.direct.Plain()
+	r.Owner, r.NoWait = c.owner, s.nested(ctx)
+	if !r.NoWait && c.direct.Reject() {
+		return nil, c.count(&c.refusals().queueFull)
+	}
+	seat, v, t := c.direct.Line(&r)
+	if t != nil {
+		return t, nil
+	}
+	return nil, s.take(ctx, seat, v)
+}
+
+// take is the end of admission by core.direct.
+func (s *stay) take(ctx context.Context, seat lanegate.Slot, v lanegate.Verdict) error {
+	if v != lanegate.Granted {
+		return s.core.refuse(ctx, v.Refusal(ctx), ioerr.Lane, "", s.at.id)
+	}
+	s.seated, s.seat = true, seat.Shard()
+	return nil
+}
+
+// nested reports whether the caller holds a slot of the lane already.
+func (s *stay) nested(ctx context.Context) bool {
+	return !s.plain && s.outer(ctx).holdsLane(s.core.lane)
+}
+
+// enterLane is enter for calls with options and for any lane.
+func (s *stay) enterLane(ctx context.Context, opts []Option) (err error) {
+	c := s.core
+	if c.gated != nil && len(opts) == 0 && (s.at == &c.here || !c.sharded) {
+		var ok bool
+		if s.slot, ok = c.gated.Try(); ok {
+			s.slotted = true
+			return nil
 		}
 	}
-	s.entered = true
-	switch {
-	case c.unguarded:
-		s.ctx = ctx
-	case s.plain:
-		s.ctx = &at.plain
-	default:
-		s.mark = &mark{Context: ctx, site: at}
-		s.ctx = s.mark
+	lc := callOf(opts)
+	if s.until != nil {
+		lc.Accept = *s.until
+	}
+	lc.Owner, lc.Handle = c.owner, s.at.id.Uint64()
+	lc.NoWait = s.nested(ctx)
+	if s.slot, err = c.lane.Enter(ctx, lc); err != nil {
+		return c.refuse(ctx, err, ioerr.Lane, lc.Label, s.at.id)
+	}
+	if c.gated == nil && c.state.Load() != stateOpen { // such a lane could not wake it
+		c.lane.Leave(s.slot)
+		return c.count(&c.refusals().shutdown)
+	}
+	s.slotted = true
+	if lc.Label != "" {
+		s.listed = c.calls.add(lc.Label, s.at.id)
 	}
 	return nil
 }
 
-// leave gives back what enter took. The lease, if any, is given back after that:
+// begin returns the context of a call that has its slot.
+func (s *stay) begin(ctx context.Context) context.Context {
+	s.begun = true
+	switch {
+	case s.core.unguarded:
+		return ctx
+	case s.plain:
+		return &s.at.plain
+	}
+	s.mark = &mark{Context: ctx, site: s.at}
+	return s.mark
+}
+
+// leave gives back what try or enter took. The lease, if any, is given back after that:
 // so the next in line for the handle finds the slot free, and a shutdown, which
 // waits for the lease, also waits for the lane.
 func (s *stay) leave() {
@@ -157,38 +221,32 @@ func (s *stay) leave() {
 	if s.mark != nil {
 		s.mark.end()
 	}
-	if s.entered {
+	switch {
+	case s.seated:
+		s.core.direct.Slot(s.seat).Release()
+	case s.slotted:
 		s.core.lane.Leave(s.slot)
 	}
-	if s.inside != (lanegate.Slot{}) {
-		s.inside.Release()
+	if s.counted {
+		s.core.gate.Slot(s.inside).Release()
 	}
-}
-
-// bound makes AcceptWithin one deadline for both waits: the first to ask sets it.
-func (s *stay) bound(lc *lane.Call) {
-	if s.until.IsZero() {
-		s.until = lc.Accept
-	}
-	lc.Accept = s.until
 }
 
 // goInside counts the call at the pool's own gate, which has room for half a
 // million.
 func (c *core) goInside(s *stay) *ioerr.Error {
-	var ok bool
-	if s.inside, ok = c.gate.Try(); ok {
-		return nil
+	slot, ok := c.gate.Try()
+	if !ok {
+		var v lanegate.Verdict
+		slot, v = c.gate.Acquire(context.Background(), &lanegate.Request{NoWait: true})
+		if v == lanegate.Busy {
+			return &c.refusals().overloaded
+		} else if v != lanegate.Granted {
+			return &c.refusals().shutdown
+		}
 	}
-	var v lanegate.Verdict
-	s.inside, v = c.gate.Acquire(context.Background(), lanegate.Request{NoWait: true})
-	if v == lanegate.Granted {
-		return nil
-	}
-	if v == lanegate.Busy {
-		return &c.refusals.overloaded
-	}
-	return &c.refusals.shutdown
+	s.counted, s.inside = true, slot.Shard()
+	return nil
 }
 
 // failed is the error of a call that returned err.
@@ -196,7 +254,18 @@ func (s *stay) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return s.core.leaf(err, s.label, s.at.id)
+	if s.listed == nil {
+		return s.core.count(s.at.failure(err))
+	}
+	return s.core.count(s.core.failure(err, s.label(), s.at.id))
+}
+
+// label is the call's name.
+func (s *stay) label() string {
+	if s.listed == nil {
+		return ""
+	}
+	return s.listed.label
 }
 
 // unwound is the error of a call that did not return: recovered is what recover
@@ -205,8 +274,8 @@ func (s *stay) failed(err error) error {
 func (s *stay) unwound(recovered any) error {
 	if recovered == nil {
 		defer s.core.counts.exited.Add(1)
-		return s.core.leaf(ioerr.ErrGoexit, s.label, s.at.id)
+		return s.failed(ioerr.ErrGoexit)
 	}
 	defer s.core.counts.panicked.Add(1)
-	return s.core.leaf(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, s.label, s.at.id)
+	return s.core.count(s.core.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, s.label(), s.at.id))
 }

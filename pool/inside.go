@@ -27,7 +27,7 @@ func (p *Pool[R]) inside(ctx context.Context) bool {
 	if m := markOf(ctx); m != nil {
 		return m.holdsPool(&p.core)
 	}
-	return p.state.Load() != stateClosed && onStack() && p.busy()
+	return p.state.Load() != stateClosed && p.busy() && onStack()
 }
 
 // busy reports whether calls of the pool are running.

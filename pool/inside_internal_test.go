@@ -6,16 +6,17 @@ import (
 
 	"github.com/iolane/iolane/internal/lanegate"
 	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
 )
 
 // Law: a pool that cannot count one more call says that it is overloaded, and not
 // that it is shutting down.
 func TestNoRoomInsideIsOverload(t *testing.T) {
 	c := &core{
-		gate:     lanegate.New(lanegate.Config{Slots: 1, Tickets: new(lanegate.Tickets)}), // in truth half a million
-		refusals: newRefusals("l"),
+		gate: lanegate.New(lanegate.Config{Slots: 1, Tickets: new(lanegate.Tickets)}), // in truth half a million
+		lane: lane.NewInline("l"),
 	}
-	var first, second stay
+	first, second := stay{core: c}, stay{core: c}
 	if e := c.goInside(&first); e != nil {
 		t.Fatal(e)
 	}

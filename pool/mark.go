@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
 
@@ -12,13 +13,27 @@ import (
 // transaction, the lease of a handle.
 type site struct {
 	core  *core
-	id    handle.ID // zero outside transactions
-	plain mark      // ready for callers without a context of their own
+	id    handle.ID                   // zero outside transactions
+	plain mark                        // ready for callers without a context of their own
+	last  atomic.Pointer[ioerr.Error] // of the last call here that failed by itself
 }
 
 func (s *site) init(c *core, id handle.ID) {
 	s.core, s.id = c, id
 	s.plain = mark{Context: context.Background(), site: s}
+}
+
+// failure is the error of a call without a label that ran and failed by itself. A
+// program that fails often fails with the same error value each time (io.EOF, an
+// errno), so the last one is kept and told again if it fits: that costs a failing
+// call no allocation. Errors are not written to once they are built.
+func (s *site) failure(err error) *ioerr.Error {
+	if e := s.last.Load(); e != nil && identical(e.Err, err) {
+		return e
+	}
+	e := s.core.failure(err, "", s.id)
+	s.last.Store(e)
+	return e
 }
 
 // mark is the context that a call gets: the caller's values, deadline and
@@ -84,7 +99,7 @@ func (m *mark) Err() error {
 // the caller's never ends, else the joined one if there has to be one by now, else
 // nil for the caller's.
 func (m *mark) inForce() context.Context {
-	giveUp := m.site.core.giveUp
+	giveUp := &m.site.core.giveUp
 	if m.Context.Done() == nil {
 		return giveUp
 	}
@@ -102,7 +117,7 @@ func (m *mark) join() *joined {
 	if c := m.joined.Load(); c != nil {
 		return c
 	}
-	giveUp := m.site.core.giveUp
+	giveUp := &m.site.core.giveUp
 	ctx, cancel := context.WithCancelCause(m.Context)
 	c := &joined{Context: ctx, cancel: cancel}
 	c.stop = context.AfterFunc(giveUp, func() { cancel(context.Cause(giveUp)) })
@@ -114,6 +129,15 @@ func (m *mark) join() *joined {
 		c = m.joined.Load()
 	}
 	return c
+}
+
+// from makes the one that stands for all contexts of calls that have ended, with a
+// context that it ends.
+func (c *joined) from(past *lazyContext) {
+	past.cause = context.Canceled
+	past.end()
+	c.Context = past
+	c.ended.Store(true)
 }
 
 func (c *joined) end() {

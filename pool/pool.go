@@ -1,11 +1,10 @@
 package pool
 
 import (
-	"context"
-
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/lanegate"
 	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
 
@@ -46,17 +45,16 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	p.lane, p.owned, p.unguarded = c.Lane, c.OwnsLane, c.Unguarded
 	p.owner = p.reg.Scope()
 	p.gated, _ = c.Lane.(lane.Gated)
-	p.sharded = len(c.Lane.Stats().Shards) > 1
+	if l, ok := c.Lane.(interface{ Gate() *lanegate.Gate }); ok {
+		p.direct = l.Gate()
+	}
+	p.sharded = p.direct == nil && len(c.Lane.Stats().Shards) > 1
 	if !p.owned || p.gated == nil {
 		p.gate = lanegate.New(lanegate.Config{Slots: lanegate.MaxSlots, Tickets: new(lanegate.Tickets)})
 	}
-	p.refusals = newRefusals(c.Lane.Name())
 	p.here.init(&p.core, handle.ID{})
-	p.giveUp, p.cancel = context.WithCancelCause(context.Background())
-	over, end := context.WithCancel(context.Background())
-	end()
-	p.over.Context = over
-	p.over.ended.Store(true)
+	p.giveUp.cause = ioerr.ErrShutdown
+	p.over.from(&p.past)
 	p.bin.core, p.bin.reg, p.bin.hook, p.bin.within = &p.core, p.reg, c.Dispose, c.DisposeWithin
 	p.state.Store(stateOpen)
 	return p, nil

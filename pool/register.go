@@ -13,8 +13,7 @@ import (
 // resource that open returns is disposed of and the error is ErrShutdown with
 // Effect Done. Otherwise errors are as for [Run].
 func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, error), opts ...Option) (handle.ID, error) {
-	var s stay
-	if err := s.check(ctx, p.own(), lacks(open == nil, "open")); err != nil {
+	if err := new(stay).check(ctx, p.own(), lacks(open == nil, "open")); err != nil {
 		return handle.ID{}, err
 	}
 	lease, err := p.reg.Reserve()
@@ -27,7 +26,7 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 			p.reg.Abort(lease)
 		}
 	}()
-	r, err := run(ctx, &s, p.siteOf(lease), open, opts) // like a transaction on what is to be opened
+	r, err := run(ctx, p.own(), p.siteOf(lease), open, opts) // like a transaction on what is to be opened
 	if err != nil {
 		return handle.ID{}, err
 	}
@@ -35,7 +34,7 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 	lease.Resource.value = r
 	if lease.Commit() {
 		p.bin.discard(lease.Entry)
-		return handle.ID{}, p.undone(lease.ID, s.label)
+		return handle.ID{}, p.undone(lease.ID, callOf(opts).Label)
 	}
 	return lease.ID, nil
 }

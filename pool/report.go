@@ -74,7 +74,7 @@ func (r *Report) Unwrap() []error {
 
 // unfinished is the error of a Shutdown that stopped waiting.
 func (p *Pool[R]) unfinished(ctx context.Context, why error) error {
-	p.cancel(ioerr.ErrShutdown) // give up: tell the calls that listen
+	p.giveUp.end() // tell the calls that listen
 	r := p.report()
 	r.cause = why
 	return p.leftRunning(ctx, handle.ID{}, r)
@@ -82,12 +82,11 @@ func (p *Pool[R]) unfinished(ctx context.Context, why error) error {
 
 // finished is the error of a Shutdown that saw the end.
 func (p *Pool[R]) finished() error {
-	p.cancel(ioerr.ErrShutdown) // frees what contexts of the past hold
-	r := p.report()
-	if r.FailedTotal == 0 {
+	p.giveUp.end() // frees what contexts of the past hold
+	if p.bin.allWell() {
 		return nil
 	}
-	return &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.Done, Lane: p.lane.Name(), Err: r}
+	return &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.Done, Lane: p.lane.Name(), Err: p.report()}
 }
 
 // report says what there is to tell now.

@@ -28,25 +28,36 @@ import (
 // or an *ioerr.ArgumentError. If fn ends its goroutine (runtime.Goexit, or
 // FailNow in a test), everything is given back and the goroutine ends.
 func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T, error), opts ...Option) (v T, err error) {
-	var s stay
-	if err := s.check(ctx, p.own(), lacks(fn == nil, "fn")); err != nil {
-		return v, err
-	}
-	return run(ctx, &s, &p.here, fn, opts)
+	return run(ctx, p.own(), nil, fn, opts)
 }
 
-// run gets a checked call into the lane, runs it, and gets it out again.
-func run[T any](ctx context.Context, s *stay, at *site, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
+// run checks a call, gets it into the lane, runs it, and gets it out again. at is what
+// it holds; nil is for a call without a handle.
+func run[T any](ctx context.Context, c *core, at *site, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
+	var s stay
+	if err := s.check(ctx, c, lacks(fn == nil, "fn")); err != nil {
+		return v, err
+	}
 	defer func() {
-		if s.entered && !s.ended {
+		if s.begun && !s.ended {
 			err = s.unwound(recover())
 		}
 		s.leave()
 	}()
-	if err := s.enter(ctx, at, opts); err != nil {
-		return v, err
+	if at == nil {
+		at = &c.here
 	}
-	v, err = fn(s.ctx)
+	if !s.try(at, opts) {
+		ticket, err := s.enter(ctx, opts)
+		if ticket != nil {
+			seat, verdict := s.core.direct.Wait(ctx, ticket)
+			err = s.take(ctx, seat, verdict)
+		}
+		if err != nil {
+			return v, err
+		}
+	}
+	v, err = fn(s.begin(ctx))
 	s.ended = true
 	return v, s.failed(err)
 }
@@ -56,7 +67,7 @@ func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts .
 	if fn == nil {
 		return new(stay).check(ctx, p.own(), "fn")
 	}
-	_, err := Run(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }, opts...)
+	_, err := run(ctx, p.own(), nil, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }, opts)
 	return err
 }
 
@@ -84,16 +95,23 @@ func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(c
 		}
 	}
 	defer func() {
-		if s.entered && !s.ended {
+		if s.begun && !s.ended {
 			err = s.unwound(recover())
 		}
 		s.leave()
 		p.giveBack(lease)
 	}()
-	if err := s.enter(ctx, p.siteOf(lease), opts); err != nil {
-		return v, err
+	if !s.try(p.siteOf(lease), opts) {
+		ticket, err := s.enter(ctx, opts)
+		if ticket != nil {
+			seat, verdict := s.core.direct.Wait(ctx, ticket)
+			err = s.take(ctx, seat, verdict)
+		}
+		if err != nil {
+			return v, err
+		}
 	}
-	v, err = fn(s.ctx, lease.Resource.value)
+	v, err = fn(s.begin(ctx), lease.Resource.value)
 	s.ended = true
 	return v, s.failed(err)
 }
@@ -147,13 +165,17 @@ func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Cont
 // borrow acquires the lease of a handle that is not free.
 func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Option) (lease registry.Lease[resource[R]], err error) {
 	lc := callOf(opts)
-	s.bound(&lc)
-	if s.outer.holdsHandle(id) {
+	if !lc.Accept.IsZero() {
+		until := lc.Accept // for the wait for the lane as well
+		s.until = &until
+	}
+	outer := s.outer(ctx)
+	if outer.holdsHandle(id) {
 		return lease, p.refuse(ctx, ioerr.ErrReentry, ioerr.Handle, lc.Label, id)
 	}
-	lease, err = p.reg.Acquire(ctx, id, lanegate.Request{
+	lease, err = p.reg.Acquire(ctx, id, &lanegate.Request{
 		FailFast: lc.Policy == lane.FailFast,
-		NoWait:   s.outer.holdsLane(p.lane), // who holds the handle may wait for the caller's slot
+		NoWait:   outer.holdsLane(p.lane), // who holds the handle may wait for the caller's slot
 		Expire:   lc.Accept,
 	})
 	if err != nil {

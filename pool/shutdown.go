@@ -33,7 +33,7 @@ func (p *Pool[R]) Shutdown(ctx context.Context) error {
 		return argument("ctx", nil, "must not be nil")
 	}
 	if p.inside(ctx) {
-		return &c.refusals.inside
+		return &c.refusals().inside
 	}
 	p.refuseNewcomers()
 	select {

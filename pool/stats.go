@@ -1,9 +1,6 @@
 package pool
 
-import (
-	"github.com/iolane/iolane/ioerr"
-	"github.com/iolane/iolane/lane"
-)
+import "github.com/iolane/iolane/lane"
 
 // State is the lifecycle of a pool. It only moves forward.
 type State uint8
@@ -57,22 +54,15 @@ func (p *Pool[R]) Stats() Stats {
 	if p == nil || p.state.Load() == stateNone {
 		return Stats{}
 	}
-	c := &p.counts
 	reg := p.reg.Stats()
 	s := Stats{
-		State:     State(p.state.Load()),
-		Handles:   reg.Live,
-		Retired:   reg.Retiring,
-		Panicked:  c.panicked.Load(),
-		Exited:    c.exited.Load(),
-		Ran:       c.ran.Load(),
-		Failed:    c.outcomes[ioerr.Failed].Load(),
-		Cancelled: c.outcomes[ioerr.Cancelled].Load(),
-		TimedOut:  c.outcomes[ioerr.TimedOut].Load(),
-		Shutdown:  c.outcomes[ioerr.ShutdownInProgress].Load(),
-		Running:   p.calls.list(),
-		Lane:      p.lane.Stats(),
+		State:   State(p.state.Load()),
+		Handles: reg.Live,
+		Retired: reg.Retiring,
+		Running: p.calls.list(),
+		Lane:    p.lane.Stats(),
 	}
+	p.counts.tell(&s)
 	p.bin.mu.Lock()
 	defer p.bin.mu.Unlock()
 	s.Disposed, s.DisposeFailed, s.HooksHanging = p.bin.disposed, p.bin.failed, p.bin.hung

@@ -1,8 +1,11 @@
 package lanegate
 
 import (
+	"cmp"
 	"context"
 	"time"
+
+	"github.com/iolane/iolane/ioerr"
 )
 
 // Verdict is the answer to a request.
@@ -19,44 +22,116 @@ const (
 	Ended              // the caller's context ended first
 )
 
+// Refusal is the error of package ioerr, or of the context, that tells a caller of a
+// lane the verdict. Granted has none.
+func (v Verdict) Refusal(ctx context.Context) error {
+	switch v {
+	case Full:
+		return ioerr.ErrQueueFull
+	case Overloaded:
+		return ioerr.ErrOverloaded
+	case Busy:
+		return ioerr.ErrReentry
+	case Expired:
+		return ioerr.ErrAcceptTimeout
+	case Ended:
+		return cmp.Or(ctx.Err(), context.Canceled) // in case a context of somebody's making is done without an error
+	case Closed:
+		return ioerr.ErrShutdown
+	case Granted:
+	}
+	return nil
+}
+
 // Request says how a caller wants to be admitted.
 type Request struct {
 	Urgent   bool      // uses reserved slots too and stands in the urgent line
 	FailFast bool      // does not wait for acceptance
 	NoWait   bool      // takes a free slot or nothing
 	Must     bool      // duty of the owner: passes a draining gate and the bounds of the line
+	Inherits bool      // minds being the last one out of a closed gate
 	Expire   time.Time // acceptance deadline; zero: none
 	Owner    uint64    // whom Evict may name
 }
 
 // Acquire admits the caller or says why not. It returns Ended when ctx ended
 // before the call could start, also when a slot was handed over at that moment:
-// that slot has been passed on. Only on a closed gate such a caller keeps its slot
-// (Granted), since the last one out has to report it: see [Slot.Release].
-func (g *Gate) Acquire(ctx context.Context, r Request) (Slot, Verdict) {
-	if g.flags.Load()&g.block == 0 {
+// that slot has been passed on. Only a caller that inherits keeps its slot on a
+// closed gate even so (Granted), since the last one out has to report it: see
+// [Slot.Release].
+func (g *Gate) Acquire(ctx context.Context, r *Request) (Slot, Verdict) {
+	s, v, t := g.Line(r)
+	if t != nil {
+		s, v = g.Wait(ctx, t)
+	}
+	return s, v
+}
+
+// Line is the half of Acquire that does not wait. With a ticket the caller stands in
+// line and has to call Wait. Whoever calls the two by himself sleeps on a smaller stack:
+// see package pool.
+func (g *Gate) Line(r *Request) (Slot, Verdict, *Ticket) {
+	if s, v := g.pass(r); v != 0 {
+		return s, v, nil
+	}
+	t := g.tickets.get()
+	s, v := g.enter(t, r)
+	if v != 0 {
+		g.tickets.put(t)
+		t = nil
+	}
+	return s, v, t
+}
+
+// pass decides without the mutex. Without a verdict enter has to.
+func (g *Gate) pass(r *Request) (Slot, Verdict) {
+	f := g.flags.Load()
+	if f&g.block == 0 {
 		if s, ok := g.claim(true, r.Urgent, false); ok {
 			return s, Granted
 		}
 	}
-	t := g.tickets.get()
-	s, v, queued := g.enter(t, r)
-	if queued {
-		s, v = g.wait(ctx, t, r.Expire)
+	if r.FailFast && !r.NoWait && !r.Urgent && !r.Must && g.rejects(f) {
+		return Slot{}, Full
 	}
-	g.tickets.put(t)
-	return s, v
+	return Slot{}, 0
 }
 
-// enter decides on admission in one critical section: a slot, a place in the
-// line (queued), or a refusal.
-func (g *Gate) enter(t *ticket, r Request) (s Slot, v Verdict, queued bool) {
+// Plain is the request of a caller without wishes.
+func (g *Gate) Plain() Request { return Request{FailFast: g.failFast} }
+
+// Reject refuses, as Full, a plain caller of a gate whose callers fail fast. False
+// means only that Acquire has to look.
+func (g *Gate) Reject() bool {
+	f := g.flags.Load()
+	if !g.failFast || f&g.block == 0 && g.spare(closed|running) {
+		return false
+	}
+	return g.rejects(f)
+}
+
+// rejects refuses a caller that waits for nothing, by what the flags said and without
+// the mutex, so that a flood of callers cannot hold up the line. They said that the
+// queue was full (or it has no room at all), and that the line had the first right to
+// every slot, unless the caller has found none since. The refusal takes its place in
+// the order of things at that moment.
+func (g *Gate) rejects(f uint32) bool {
+	if f&(closing|indebted) != 0 || f&full == 0 && (g.limits.queue > 0 || f&g.block != 0) {
+		return false
+	}
+	g.rejected.Add(1)
+	return true
+}
+
+// enter decides on admission in one critical section: a slot, a refusal, or, without a
+// verdict, a place in the line.
+func (g *Gate) enter(t *Ticket, r *Request) (Slot, Verdict) {
 	now := g.patient.now()
 	g.mu.Lock()
 	if g.state == shut || !r.Must && (g.state == draining || !g.tickets.serves(r.Owner)) {
 		g.counts.refused[Closed]++
 		g.unlock(nil)
-		return Slot{}, Closed, false
+		return Slot{}, Closed
 	}
 	g.raise() // before the look at the slots: see the package comment
 	class := &g.lines[index(r.Urgent)]
@@ -66,9 +141,10 @@ func (g *Gate) enter(t *ticket, r Request) (s Slot, v Verdict, queued bool) {
 	if s, ok := g.claim(normal, reserved, r.Must); ok {
 		g.lower()
 		g.unlock(nil)
-		return s, Granted, false
+		return s, Granted
 	}
 	accepted := r.Must || class.queue.n < g.limits.queue
+	var v Verdict
 	switch {
 	case r.NoWait:
 		v = Busy
@@ -84,9 +160,10 @@ func (g *Gate) enter(t *ticket, r Request) (s Slot, v Verdict, queued bool) {
 		g.counts.refused[v]++
 		g.lower()
 		g.unlock(nil)
-		return Slot{}, v, false
+		return Slot{}, v
 	}
 	t.since, t.owner, t.urgent = now, r.Owner, r.Urgent
+	t.expire, t.inherits = r.Expire, r.Inherits
 	if accepted {
 		if h := class.room.head; h != nil { // on duty, goes past: as if it had come just before
 			t.since = h.since
@@ -98,7 +175,7 @@ func (g *Gate) enter(t *ticket, r Request) (s Slot, v Verdict, queued bool) {
 	g.total++
 	g.arm(now)
 	g.unlock(nil)
-	return Slot{}, 0, true
+	return Slot{}, 0
 }
 
 func index(urgent bool) int {

@@ -41,10 +41,10 @@ func TestRefusalsDoNotAllocate(t *testing.T) {
 	g := newGate(Config{Slots: 1, Patience: ms})
 	s := take(t, g, Request{})
 	noAllocs(t, func() {
-		if _, v := g.Acquire(context.Background(), Request{}); v != Overloaded {
+		if _, v := g.Acquire(context.Background(), &Request{}); v != Overloaded {
 			t.Fatal("verdict", v)
 		}
-		if _, v := g.Acquire(context.Background(), Request{NoWait: true}); v != Busy {
+		if _, v := g.Acquire(context.Background(), &Request{NoWait: true}); v != Busy {
 			t.Fatal("verdict", v)
 		}
 	})
@@ -61,7 +61,7 @@ func TestACallThatWaitsDoesNotAllocate(t *testing.T) {
 			go func() {
 				defer close(holds)
 				for range release {
-					s, _ := g.Acquire(context.Background(), Request{})
+					s, _ := g.Acquire(context.Background(), &Request{})
 					holds <- struct{}{}
 					<-release
 					s.Release()
@@ -75,7 +75,7 @@ func TestACallThatWaitsDoesNotAllocate(t *testing.T) {
 				release <- struct{}{}
 				<-holds
 				release <- struct{}{} // the other one is ready to run, but has not run
-				s, v := g.Acquire(ctx, Request{})
+				s, v := g.Acquire(ctx, &Request{})
 				if v != Granted {
 					t.Fatal("verdict", v)
 				}

@@ -22,7 +22,7 @@ func semaphores(slots int) []semaphore {
 		return semaphore{name, func() Slot {
 			s, ok := g.Try()
 			if !ok {
-				s, _ = g.Acquire(context.Background(), Request{})
+				s, _ = g.Acquire(context.Background(), &Request{})
 			}
 			return s
 		}, func(s Slot) { s.Release() }}

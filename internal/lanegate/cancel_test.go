@@ -172,7 +172,7 @@ func TestTicketsGoBackWithoutAToken(t *testing.T) {
 
 // hasToken reports whether there is a token, and takes it. Sleep chooses between
 // two ends by chance.
-func hasToken(k *ticket) bool {
+func hasToken(k *Ticket) bool {
 	done := make(chan struct{})
 	close(done)
 	for range 64 {

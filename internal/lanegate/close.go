@@ -18,7 +18,7 @@ func (g *Gate) Close() (last bool) {
 	for i := range g.shards {
 		g.shards[i].word.Or(closed)
 	}
-	wake := g.failRoom(func(*ticket) bool { return true })
+	wake := g.failRoom(func(*Ticket) bool { return true })
 	last = g.inherit()
 	g.unlock(g.rouseFree(), wake...)
 	return last
@@ -49,13 +49,13 @@ func (g *Gate) Shut() {
 // Evict gives Closed to the callers of one owner that are not yet accepted.
 func (g *Gate) Evict(owner uint64) {
 	g.mu.Lock()
-	wake := g.failRoom(func(t *ticket) bool { return t.owner == owner })
+	wake := g.failRoom(func(t *Ticket) bool { return t.owner == owner })
 	g.unlock(g.rouseFree(), wake...)
 }
 
 // failRoom refuses the chosen callers that wait for acceptance. The result is to
 // be woken after the mutex.
-func (g *Gate) failRoom(chosen func(*ticket) bool) (wake []*ticket) {
+func (g *Gate) failRoom(chosen func(*Ticket) bool) (wake []*Ticket) {
 	for i := range g.lines {
 		for t := g.lines[i].room.head; t != nil; {
 			next := t.next

@@ -196,7 +196,7 @@ func TestExactlyOneInherits(t *testing.T) {
 			ctx = c
 			go cancel()
 		}
-		s, v := gate.Acquire(ctx, Request{})
+		s, v := gate.Acquire(ctx, &Request{Inherits: true})
 		return v == Granted && s.Release()
 	}
 	for i := range begin {
@@ -231,4 +231,28 @@ func TestExactlyOneInherits(t *testing.T) {
 		close(b)
 	}
 	done.Wait()
+}
+
+// A caller that does not inherit, and whose context has ended by the time that a closed
+// gate lets it in, never starts: it gives its slot back, and the next one runs.
+func TestADeadCallerOfAClosedGateDoesNotStart(t *testing.T) {
+	both(t, func(t *testing.T, patience time.Duration) {
+		g := newGate(Config{Slots: 1, Queue: 2, Patience: patience})
+		runner := take(t, g, Request{})
+		_, _, dying := g.Line(&Request{})
+		next := come(t, g, Request{})
+		g.Close()
+		runner.Release() // calls or serves the dying one, which has not gone to sleep yet
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if s, v := g.Wait(ctx, dying); v != Ended {
+			t.Errorf("slot %v, verdict %d, want none", s, v)
+		}
+		synctest.Wait()
+		next.release(t)
+		if s := g.Stats(); s.Started != 2 || s.Completed != 2 || s.Dropped != 1 {
+			t.Errorf("%+v", s)
+		}
+		empty(t, g)
+	})
 }

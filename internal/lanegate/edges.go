@@ -43,7 +43,7 @@ const maxPending = 1024
 // noteEdges records the state of the line. The mutex is held.
 func (g *Gate) noteEdges() {
 	e := &g.edges
-	busy, full := g.total > 0, g.limits.queue > 0 && g.lines[0].queue.n >= g.limits.queue
+	busy, full := g.total > 0, g.queueFull()
 	if e.fn == nil || busy == e.busy && full == e.full {
 		return
 	}

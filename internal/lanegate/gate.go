@@ -73,6 +73,7 @@ const (
 	starving             // the head has waited long: slots are handed over in order
 	closing              // newcomers are refused
 	indebted             // slots are to be withdrawn as they become free
+	full                 // the queue of the callers that are not urgent is full
 )
 
 // shard is a part of the slots, on a cache line of its own.
@@ -94,6 +95,7 @@ type Config struct {
 	Reserved int           // of these, for urgent callers alone; less than Slots, at most 65535
 	Queue    int           // callers accepted but not started, for each class
 	Waiters  int           // callers not yet accepted, for each class
+	FailFast bool          // plain callers do not wait for acceptance; see Reject
 	LIFO     bool          // the newest accepted caller is served first
 	Patience time.Duration // how long newcomers may overtake; negative: never
 	OnEdge   func(Edge)    // called on a goroutine of its own, in order, one at a time; may be nil
@@ -103,17 +105,19 @@ type Config struct {
 // Gate admits callers. Use [New].
 type Gate struct {
 	// Read by every call, written when the line forms or dissolves.
-	flags  atomic.Uint32
-	block  uint32 // the flags that bar a newcomer from the fast half
-	shift  uint8
-	normal uint32        // number of shards that everybody may use, a power of two
-	salt   atomic.Uint64 // changed when two callers collide on a shard
-	shards []shard       // the normal ones, then the reserved one if there is one
-	group  *Group        // nil: stands alone
-	number uint          // in the group
-	_      [32]byte
+	flags    atomic.Uint32
+	block    uint32 // the flags that bar a newcomer from the fast half
+	normal   uint32 // number of shards that everybody may use, a power of two
+	shift    uint8
+	failFast bool
+	salt     atomic.Uint64 // changed when two callers collide on a shard
+	shards   []shard       // the normal ones, then the reserved one if there is one
+	group    *Group        // nil: stands alone
+	number   uint          // in the group
+	_        [32]byte
 
-	arriving atomic.Int64 // slots handed over whose callers have not yet come to start
+	arriving atomic.Int64  // slots handed over whose callers have not yet come to start
+	rejected atomic.Uint64 // callers refused without the mutex, as Full
 
 	mu        sync.Mutex
 	state     state
@@ -157,14 +161,15 @@ func New(c Config) *Gate {
 		n /= 2
 	}
 	g := &Gate{
-		normal:  n,
-		shift:   uint8(64 - bits.TrailingZeros32(n)),
-		block:   starving | closing | indebted,
-		limits:  limits{c.Queue, c.Waiters, c.LIFO},
-		slots:   c.Slots,
-		patient: newPatience(c.Patience),
-		edges:   edges{fn: c.OnEdge},
-		tickets: c.Tickets,
+		normal:   n,
+		shift:    uint8(64 - bits.TrailingZeros32(n)),
+		block:    starving | closing | indebted,
+		failFast: c.FailFast,
+		limits:   limits{c.Queue, c.Waiters, c.LIFO},
+		slots:    c.Slots,
+		patient:  newPatience(c.Patience),
+		edges:    edges{fn: c.OnEdge},
+		tickets:  c.Tickets,
 	}
 	if g.patient.strict() {
 		g.block |= waiting
@@ -219,19 +224,19 @@ func (g *Gate) home() uint32 {
 // takes the first free one. Accepted callers pass a closed shard. A normal slot
 // that is free while slots are owed is about to be withdrawn.
 func (g *Gate) claim(normal, reserved, accepted bool) (Slot, bool) {
-	full := uint64(closed | running)
+	most := uint64(closed | running)
 	if accepted {
-		full = running
+		most = running
 	}
 	if normal && g.flags.Load()&indebted == 0 {
 		home := g.home()
 		for i := range g.normal {
-			if i := (home + i) & (g.normal - 1); g.claimShard(i, full) {
+			if i := (home + i) & (g.normal - 1); g.claimShard(i, most) {
 				return Slot{g, i}, true
 			}
 		}
 	}
-	if reserved && g.normal < uint32(len(g.shards)) && g.claimShard(g.normal, full) {
+	if reserved && g.normal < uint32(len(g.shards)) && g.claimShard(g.normal, most) {
 		return Slot{g, g.normal}, true
 	}
 	if normal && g.group != nil {
@@ -240,11 +245,13 @@ func (g *Gate) claim(normal, reserved, accepted bool) (Slot, bool) {
 	return Slot{}, false
 }
 
-func (g *Gate) claimShard(i uint32, full uint64) bool {
+// claimShard takes a slot of the shard if the bits of its word in most tell of a free
+// one.
+func (g *Gate) claimShard(i uint32, most uint64) bool {
 	s := &g.shards[i]
 	for {
 		w := s.word.Load()
-		if w&full >= s.slots.Load() {
+		if w&most >= s.slots.Load() {
 			return false
 		}
 		if s.word.CompareAndSwap(w, w+oneCall) {
@@ -258,15 +265,25 @@ func (g *Gate) claimShard(i uint32, full uint64) bool {
 	}
 }
 
+// spare reports whether a shard that everybody may use has a free slot, by the bits of
+// its word in most.
+func (g *Gate) spare(most uint64) bool {
+	for i := range g.normal {
+		if s := &g.shards[i]; s.word.Load()&most < s.slots.Load() {
+			return true
+		}
+	}
+	return false
+}
+
 // free reports whether claim could succeed for an accepted caller. The mutex is
 // held.
 func (g *Gate) free(urgent bool) bool {
-	for i := range g.shards {
-		may := urgent
-		if uint32(i) < g.normal {
-			may = g.debt == 0
-		}
-		if s := &g.shards[i]; may && s.word.Load()&running < s.slots.Load() {
+	if g.debt == 0 && g.spare(running) {
+		return true
+	}
+	if urgent && g.normal < uint32(len(g.shards)) {
+		if s := &g.shards[g.normal]; s.word.Load()&running < s.slots.Load() {
 			return true
 		}
 	}

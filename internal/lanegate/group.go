@@ -64,13 +64,8 @@ func (gr *Group) borrow(g *Gate) (Slot, bool) {
 // lends reports whether borrow could succeed.
 func (gr *Group) lends(g *Gate) bool {
 	for _, p := range gr.gates {
-		if p == g || !p.lender() {
-			continue
-		}
-		for i := range p.normal {
-			if s := &p.shards[i]; s.word.Load()&running < s.slots.Load() {
-				return true
-			}
+		if p != g && p.lender() && p.spare(running) {
+			return true
 		}
 	}
 	return false

@@ -3,21 +3,25 @@ package lanegate
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/iolane/iolane/internal/signal"
 )
 
-// ticket is one waiting caller. All fields but state are guarded by the mutex of
+// Ticket is one waiting caller. All fields but state are guarded by the mutex of
 // the gate in whose line it stands; once state is set the waiter owns the rest.
-type ticket struct {
+type Ticket struct {
 	signal.Parker
 	list       *list // that it stands in; nil once it has left
-	next, prev *ticket
+	next, prev *Ticket
 
-	since   int64  // when it came, on the gate's clock
-	owner   uint64 // for Evict
-	urgent  bool
-	rousing bool // a token to come and look is on its way; implies gate.flight
+	since    int64       // when it came, on the gate's clock
+	expire   time.Time   // Request.Expire
+	timer    *time.Timer // of expire, if it was started
+	owner    uint64      // for Evict
+	urgent   bool
+	inherits bool // Request.Inherits
+	rousing  bool // a token to come and look is on its way; implies gate.flight
 
 	slot  Slot          // handed over; set before state
 	state atomic.Uint32 // a Verdict once it is settled; then a token is on its way
@@ -28,48 +32,60 @@ type ticket struct {
 // a cached one has none.
 type Tickets struct {
 	cache   sync.Pool
-	evicted sync.Map // owners whose callers get none any more
+	evicted sync.Map     // owners whose callers get none any more
+	evicts  atomic.Int64 // how many these are: to look at the map costs too much, and it is mostly empty
 }
 
 // Evict refuses tickets to the callers of an owner until Forget. Gates look under
 // their mutex, so once a gate's own Evict has followed none of them stands in its
 // waiting room.
-func (c *Tickets) Evict(owner uint64) { c.evicted.Store(owner, nil) }
+func (c *Tickets) Evict(owner uint64) {
+	if _, known := c.evicted.LoadOrStore(owner, nil); !known {
+		c.evicts.Add(1)
+	}
+}
 
 // Forget undoes Evict.
-func (c *Tickets) Forget(owner uint64) { c.evicted.Delete(owner) }
+func (c *Tickets) Forget(owner uint64) {
+	if _, known := c.evicted.LoadAndDelete(owner); known {
+		c.evicts.Add(-1)
+	}
+}
 
 // serves reports whether the owner's callers may wait.
 func (c *Tickets) serves(owner uint64) bool {
-	if owner == 0 {
+	if owner == 0 || c.evicts.Load() == 0 {
 		return true
 	}
 	_, out := c.evicted.Load(owner)
 	return !out
 }
 
-func (c *Tickets) get() *ticket {
-	if t, _ := c.cache.Get().(*ticket); t != nil {
+func (c *Tickets) get() *Ticket {
+	if t, _ := c.cache.Get().(*Ticket); t != nil {
 		return t
 	}
-	return &ticket{Parker: signal.NewParker()}
+	return &Ticket{Parker: signal.NewParker()}
 }
 
-func (c *Tickets) put(t *ticket) {
-	*t = ticket{Parker: t.Parker}
+func (c *Tickets) put(t *Ticket) {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	*t = Ticket{Parker: t.Parker}
 	c.cache.Put(t)
 }
 
 // list is an intrusive doubly linked list.
 type list struct {
-	head, tail *ticket
+	head, tail *Ticket
 	n          int
 }
 
-func (l *list) pushBack(t *ticket)  { l.insert(t, l.tail, nil) }
-func (l *list) pushFront(t *ticket) { l.insert(t, nil, l.head) }
+func (l *list) pushBack(t *Ticket)  { l.insert(t, l.tail, nil) }
+func (l *list) pushFront(t *Ticket) { l.insert(t, nil, l.head) }
 
-func (l *list) insert(t, prev, next *ticket) {
+func (l *list) insert(t, prev, next *Ticket) {
 	t.list, t.prev, t.next = l, prev, next
 	if prev == nil {
 		l.head = t
@@ -84,7 +100,7 @@ func (l *list) insert(t, prev, next *ticket) {
 	l.n++
 }
 
-func (l *list) remove(t *ticket) {
+func (l *list) remove(t *Ticket) {
 	if t.prev == nil {
 		l.head = t.next
 	} else {
@@ -107,7 +123,7 @@ type line struct {
 }
 
 // head is who is served next.
-func (l *line) head() *ticket {
+func (l *line) head() *Ticket {
 	if l.queue.head != nil {
 		return l.queue.head
 	}
@@ -115,7 +131,7 @@ func (l *line) head() *ticket {
 }
 
 // accept puts a ticket into the queue.
-func (l *line) accept(t *ticket, m limits) {
+func (l *line) accept(t *Ticket, m limits) {
 	if m.lifo {
 		l.queue.pushFront(t)
 	} else {

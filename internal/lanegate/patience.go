@@ -28,11 +28,15 @@ func (p *patience) strict() bool { return p.limit < 0 }
 // now is the time on the gate's clock, in nanoseconds.
 func (p *patience) now() int64 { return int64(time.Since(p.epoch)) }
 
-// arm sees to it that the timer is set while somebody waits.
+// arm sees to it that the timer is set while somebody waits and nobody has waited for
+// too long yet.
 func (g *Gate) arm(now int64) {
 	p := &g.patient
+	if p.strict() || p.armed || g.flags.Load()&starving != 0 {
+		return
+	}
 	t := g.oldest()
-	if p.strict() || p.armed || t == nil {
+	if t == nil {
 		return
 	}
 	p.armed = true
@@ -58,7 +62,7 @@ func (g *Gate) ring() {
 }
 
 // oldest is the head that came first.
-func (g *Gate) oldest() *ticket {
+func (g *Gate) oldest() *Ticket {
 	u, n := g.lines[1].head(), g.lines[0].head()
 	if n == nil || u != nil && u.since < n.since {
 		return u
@@ -66,12 +70,12 @@ func (g *Gate) oldest() *ticket {
 	return n
 }
 
-func (g *Gate) overdue(t *ticket, now int64) bool {
+func (g *Gate) overdue(t *Ticket, now int64) bool {
 	return now-t.since >= int64(g.patient.limit)
 }
 
 // lost notes that a roused caller found its slot taken by a newcomer.
-func (g *Gate) lost(t *ticket) {
+func (g *Gate) lost(t *Ticket) {
 	if now := g.patient.now(); !g.patient.strict() && g.overdue(t, now) {
 		g.flags.Store(g.flags.Load() | starving)
 	}

@@ -110,7 +110,7 @@ func TestAStarvingGateHandsOverInOrderUntilTheHeadIsYoung(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Config{Slots: 1, Queue: 9, Patience: 10 * ms})
 		s := take(t, g, Request{})
-		old := []*ticket{standIn(t, g, Request{}), standIn(t, g, Request{})}
+		old := []*Ticket{standIn(t, g, Request{}), standIn(t, g, Request{})}
 		time.Sleep(10 * ms)
 		synctest.Wait()
 		young := standIn(t, g, Request{})

@@ -66,9 +66,9 @@ func (g *Gate) handOver(i uint32) (last bool) {
 	return last
 }
 
-// pass hands over the slot of a caller that has come too late to start. On a closed
+// passOn hands over the slot of a caller that has come too late to start. On a closed
 // gate it does nothing and returns false.
-func (s Slot) pass() bool {
+func (s Slot) passOn() bool {
 	g := s.gate
 	g.mu.Lock()
 	if g.state != open {
@@ -81,9 +81,16 @@ func (s Slot) pass() bool {
 	return true
 }
 
+// giveUp gives back the slot of a caller that has started nothing under it.
+func (s Slot) giveUp() {
+	s.gate.mu.Lock()
+	s.gate.counts.returned++
+	s.gate.handOver(s.shard)
+}
+
 // turn is the caller whose turn it is for a freed slot: an urgent one first, but
 // no two of them in a row while others wait, so that nobody starves.
-func (g *Gate) turn(reserved bool) *ticket {
+func (g *Gate) turn(reserved bool) *Ticket {
 	u, n := g.lines[1].head(), g.lines[0].head()
 	if reserved || n == nil || u != nil && !g.favoured {
 		return u
@@ -93,7 +100,7 @@ func (g *Gate) turn(reserved bool) *ticket {
 
 // rouse marks t as on its way to a free slot, unless somebody already is. The
 // result is to be woken after the mutex; it may be nil.
-func (g *Gate) rouse(t *ticket) *ticket {
+func (g *Gate) rouse(t *Ticket) *Ticket {
 	if g.flight || t == nil {
 		return nil
 	}
@@ -102,7 +109,7 @@ func (g *Gate) rouse(t *ticket) *ticket {
 }
 
 // rouseFree rouses whoever could use a slot that is free now.
-func (g *Gate) rouseFree() *ticket {
+func (g *Gate) rouseFree() *Ticket {
 	if g.flight || g.total == 0 {
 		return nil
 	}
@@ -117,7 +124,7 @@ func (g *Gate) rouseFree() *ticket {
 
 // settle takes t out of the line with the given verdict. The result is to be
 // woken after the mutex; nil if a token is on its way already.
-func (g *Gate) settle(t *ticket, v Verdict, s Slot) (wake *ticket) {
+func (g *Gate) settle(t *Ticket, v Verdict, s Slot) (wake *Ticket) {
 	g.remove(t)
 	t.slot = s
 	wake = t
@@ -131,7 +138,7 @@ func (g *Gate) settle(t *ticket, v Verdict, s Slot) (wake *ticket) {
 
 // remove takes t out of the line, promotes who now has a place in the queue, and
 // lowers the flags that have no reason any more.
-func (g *Gate) remove(t *ticket) {
+func (g *Gate) remove(t *Ticket) {
 	t.list.remove(t)
 	g.total--
 	l := &g.lines[index(t.urgent)]
@@ -169,9 +176,18 @@ func (g *Gate) lower() {
 	}
 }
 
+// queueFull reports whether the queue of the callers that are not urgent is full. A
+// queue without room never is.
+func (g *Gate) queueFull() bool {
+	return g.limits.queue > 0 && g.lines[0].queue.n >= g.limits.queue
+}
+
 // unlock ends a critical section. What has become true in it is noted before the
 // mutex is released; sleepers are woken and neighbours kicked after that.
-func (g *Gate) unlock(wake *ticket, more ...*ticket) {
+func (g *Gate) unlock(wake *Ticket, more ...*Ticket) {
+	if f := g.flags.Load(); g.queueFull() != (f&full != 0) {
+		g.flags.Store(f ^ full)
+	}
 	if g.state != open && g.drained() {
 		g.idlers.WakeAll()
 	}

@@ -87,9 +87,10 @@ func comeAll(t *testing.T, g *Gate, n int, r Request) []*caller {
 // start starts a caller and does not wait for it.
 func start(ctx context.Context, g *Gate, r Request) *caller {
 	c := &caller{done: make(chan struct{})}
+	r.Inherits = true
 	go func() {
 		defer close(c.done)
-		c.slot, c.verdict = g.Acquire(ctx, r)
+		c.slot, c.verdict = g.Acquire(ctx, &r)
 	}()
 	return c
 }
@@ -143,7 +144,7 @@ func serve(t *testing.T, runner *caller, order ...*caller) {
 // take takes a slot that must be free.
 func take(t *testing.T, g *Gate, r Request) Slot {
 	t.Helper()
-	s, v := g.Acquire(t.Context(), r)
+	s, v := g.Acquire(t.Context(), &r)
 	if v != Granted {
 		t.Fatalf("verdict %d, want a slot", v)
 	}
@@ -152,23 +153,23 @@ func take(t *testing.T, g *Gate, r Request) Slot {
 
 // standIn puts a ticket into the line: a caller that has not gone to sleep yet, or
 // was woken and has not come yet. The test plays that caller.
-func standIn(t *testing.T, g *Gate, r Request) *ticket {
+func standIn(t *testing.T, g *Gate, r Request) *Ticket {
 	t.Helper()
 	k := g.tickets.get()
-	if _, v, queued := g.enter(k, r); !queued {
+	if _, v := g.enter(k, &r); v != 0 {
 		t.Fatalf("verdict %d, want a place in the line", v)
 	}
 	return k
 }
 
 // arrive is the stand-in woken by a token.
-func arrive(g *Gate, k *ticket) (Slot, Verdict) {
+func arrive(g *Gate, k *Ticket) (Slot, Verdict) {
 	k.Take()
 	return g.woken(context.Background(), k)
 }
 
 // giveUp is the stand-in woken by something else.
-func giveUp(g *Gate, k *ticket, why Verdict) (Slot, Verdict) {
+func giveUp(g *Gate, k *Ticket, why Verdict) (Slot, Verdict) {
 	return g.quit(context.Background(), k, why)
 }
 

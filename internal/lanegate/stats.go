@@ -61,6 +61,7 @@ func (g *Gate) Stats() Stats {
 		Missed:   g.edges.missed.Load(),
 		Started:  -c.returned,
 	}
+	s.Refused[Full] += g.rejected.Load()
 	for i := range g.lines {
 		s.Queued += g.lines[i].queue.n
 		s.Waiting += g.lines[i].room.n

@@ -18,7 +18,7 @@ type actor struct {
 	Request
 	next func(*steps, *actor) // its next step; nil: it waits, or has got its slot
 
-	ticket  *ticket
+	ticket  *Ticket
 	slot    Slot
 	began   int           // the step in which it looked who else is there
 	at      time.Duration // the time then
@@ -92,9 +92,9 @@ func (s *steps) claim(a *actor) {
 func (s *steps) enter(a *actor) {
 	s.look(a)
 	a.ticket = a.gate.tickets.get()
-	slot, v, queued := a.gate.enter(a.ticket, a.Request)
+	slot, v := a.gate.enter(a.ticket, &a.Request)
 	switch {
-	case queued:
+	case v == 0:
 		a.state, a.next, a.entered = waits, nil, s.now
 	case v == Granted:
 		s.starts(a, slot)

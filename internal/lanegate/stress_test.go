@@ -43,7 +43,7 @@ func (s *storm) call(g *Gate) {
 	}
 	defer cancel()
 	s.came.Add(1)
-	slot, v := g.Acquire(ctx, r)
+	slot, v := g.Acquire(ctx, &r)
 	s.got[v].Add(1)
 	if v != Granted {
 		return
@@ -208,7 +208,7 @@ func TestNoWakeUpIsLostBetweenTwo(t *testing.T) {
 				defer close(turn)
 				for range rounds {
 					begun <- struct{}{}
-					s, v := waiter.Acquire(context.Background(), Request{})
+					s, v := waiter.Acquire(context.Background(), &Request{})
 					if v != Granted {
 						t.Errorf("verdict %d", v)
 					}

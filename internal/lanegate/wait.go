@@ -7,19 +7,12 @@ import (
 	"github.com/iolane/iolane/internal/signal"
 )
 
-// wait sleeps until the ticket is settled, or takes it out of the line.
-func (g *Gate) wait(ctx context.Context, t *ticket, expire time.Time) (Slot, Verdict) {
-	done := ctx.Done()
-	var expired <-chan time.Time
-	if !expire.IsZero() && !g.accepted(t) {
-		timer := time.NewTimer(time.Until(expire))
-		defer timer.Stop()
-		expired = timer.C
-	}
-	for {
-		var s Slot
-		var v Verdict
-		switch t.Sleep(done, expired) {
+// Wait is the half of Acquire that waits, for a caller that stands in line: until the
+// ticket is settled, or taken out of the line again. After it the ticket is the gate's.
+func (g *Gate) Wait(ctx context.Context, t *Ticket) (s Slot, v Verdict) {
+	expired := g.deadline(t)
+	for v == 0 {
+		switch t.Sleep(ctx.Done(), expired) {
 		case signal.Woken:
 			s, v = g.woken(ctx, t)
 		case signal.Expired:
@@ -28,15 +21,27 @@ func (g *Gate) wait(ctx context.Context, t *ticket, expire time.Time) (Slot, Ver
 		case signal.Done:
 			s, v = g.quit(ctx, t, Ended)
 		}
-		if v != 0 {
-			return s, v
-		}
 	}
+	if v == Granted && !t.inherits && g.Closed() && ctx.Err() != nil {
+		s.giveUp()
+		s, v = Slot{}, Ended
+	}
+	g.tickets.put(t)
+	return s, v
+}
+
+// deadline starts the timer of a ticket that has a deadline for its acceptance.
+func (g *Gate) deadline(t *Ticket) <-chan time.Time {
+	if t.expire.IsZero() || g.accepted(t) {
+		return nil
+	}
+	t.timer = time.NewTimer(time.Until(t.expire))
+	return t.timer.C
 }
 
 // woken is what a caller does that has taken a token. Without a verdict it goes
 // back to sleep.
-func (g *Gate) woken(ctx context.Context, t *ticket) (Slot, Verdict) {
+func (g *Gate) woken(ctx context.Context, t *Ticket) (Slot, Verdict) {
 	if t.state.Load() != 0 {
 		return g.receive(ctx, t)
 	}
@@ -49,10 +54,10 @@ func (g *Gate) woken(ctx context.Context, t *ticket) (Slot, Verdict) {
 
 // receive is the end of the wait of a settled caller, which has taken its token. A
 // slot that was handed to it too late it passes on.
-func (g *Gate) receive(ctx context.Context, t *ticket) (Slot, Verdict) {
+func (g *Gate) receive(ctx context.Context, t *Ticket) (Slot, Verdict) {
 	v := Verdict(t.state.Load())
 	if v == Granted {
-		if ctx.Err() != nil && t.slot.pass() {
+		if ctx.Err() != nil && t.slot.passOn() {
 			return Slot{}, Ended
 		}
 		g.arriving.Add(-1)
@@ -60,7 +65,7 @@ func (g *Gate) receive(ctx context.Context, t *ticket) (Slot, Verdict) {
 	return t.slot, v
 }
 
-func (g *Gate) accepted(t *ticket) bool {
+func (g *Gate) accepted(t *Ticket) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return t.list != &g.lines[index(t.urgent)].room
@@ -68,7 +73,7 @@ func (g *Gate) accepted(t *ticket) bool {
 
 // look is a roused caller trying for a free slot. Without one it stays in its
 // place.
-func (g *Gate) look(ctx context.Context, t *ticket) (Slot, Verdict) {
+func (g *Gate) look(ctx context.Context, t *Ticket) (Slot, Verdict) {
 	g.mu.Lock()
 	if t.state.Load() != 0 { // settled while it was on its way
 		g.mu.Unlock()
@@ -94,7 +99,7 @@ func (g *Gate) look(ctx context.Context, t *ticket) (Slot, Verdict) {
 // quit takes the ticket of a caller that waits no longer out of the line. If the
 // ticket was settled first, that counts. Without a verdict the caller has to go on
 // waiting.
-func (g *Gate) quit(ctx context.Context, t *ticket, why Verdict) (Slot, Verdict) {
+func (g *Gate) quit(ctx context.Context, t *Ticket, why Verdict) (Slot, Verdict) {
 	g.mu.Lock()
 	if t.state.Load() != 0 {
 		g.mu.Unlock()
@@ -121,7 +126,7 @@ func (g *Gate) quit(ctx context.Context, t *ticket, why Verdict) (Slot, Verdict)
 	roused := t.rousing
 	t.rousing = false
 	g.remove(t)
-	var next *ticket
+	var next *Ticket
 	if roused {
 		g.flight = false
 		next = g.rouseFree()

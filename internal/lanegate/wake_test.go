@@ -7,7 +7,7 @@ import (
 )
 
 // onTheirWay checks which of the tickets have a token, and takes none of them.
-func onTheirWay(t *testing.T, g *Gate, want *ticket, ks ...*ticket) {
+func onTheirWay(t *testing.T, g *Gate, want *Ticket, ks ...*Ticket) {
 	t.Helper()
 	for i, k := range ks {
 		if k.rousing != (k == want) {
@@ -51,7 +51,7 @@ func TestTheRousedCallOneAnother(t *testing.T) {
 		for range 3 {
 			slots = append(slots, take(t, g, Request{}))
 		}
-		var ks []*ticket
+		var ks []*Ticket
 		for range 5 {
 			ks = append(ks, standIn(t, g, Request{}))
 		}
@@ -110,7 +110,7 @@ func TestAGrantToARousedWaiterNeedsNoSecondToken(t *testing.T) {
 		synctest.Wait() // starving
 		b.Release()
 		onTheirWay(t, g, second, second)
-		for _, k := range []*ticket{first, second} {
+		for _, k := range []*Ticket{first, second} {
 			s, v := arrive(g, k)
 			if v != Granted || hasToken(k) {
 				t.Errorf("verdict %d, or a token is left", v)

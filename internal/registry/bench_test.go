@@ -37,7 +37,7 @@ func (o ours) retire(id handle.ID) {
 func (o ours) use(ctx context.Context, id handle.ID, f func()) {
 	l, ok := o.Try(id)
 	if !ok {
-		l, _ = o.Acquire(ctx, id, lanegate.Request{})
+		l, _ = o.Acquire(ctx, id, &lanegate.Request{})
 	}
 	f()
 	if l.Release() {

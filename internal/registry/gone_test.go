@@ -78,7 +78,7 @@ func TestWhoFindsAResourceGoneFindsItLentNoMore(t *testing.T) {
 					err := ioerr.ErrReentry
 					for errors.Is(err, ioerr.ErrReentry) {
 						runtime.Gosched()
-						_, err = w.Acquire(t.Context(), l.ID, lanegate.Request{NoWait: true})
+						_, err = w.Acquire(t.Context(), l.ID, &lanegate.Request{NoWait: true})
 					}
 					if !errors.Is(err, ioerr.ErrHandleNotFound) {
 						t.Errorf("%s: found gone, but %v", name, err)

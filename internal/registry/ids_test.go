@@ -91,7 +91,7 @@ func TestASlotWhoseGenerationsAreUsedUpIsNeverUsedAgain(t *testing.T) {
 func namesNothing(t *testing.T, r *registry.Registry[*thing], name string, id handle.ID, want error) {
 	t.Helper()
 	for _, q := range []lanegate.Request{{}, {NoWait: true}, {FailFast: true}} {
-		if l, err := r.Acquire(context.Background(), id, q); !errors.Is(err, want) || l.Entry != nil {
+		if l, err := r.Acquire(context.Background(), id, &q); !errors.Is(err, want) || l.Entry != nil {
 			t.Errorf("%s: Acquire = %v, %v, want %v", name, l, err, want)
 		}
 	}

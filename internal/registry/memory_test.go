@@ -22,7 +22,7 @@ type block [1 << 16]byte
 func TestWhatIsDisposedOfIsNotKeptAlive(t *testing.T) {
 	type reg = registry.Registry[*block]
 	use := func(r *reg, id handle.ID, before func()) {
-		l, err := r.Acquire(t.Context(), id, lanegate.Request{})
+		l, err := r.Acquire(t.Context(), id, &lanegate.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestWhatIsDisposedOfIsNotKeptAlive(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 					go func() {
 						defer cancel()
-						_, _ = r.Acquire(ctx, id, lanegate.Request{})
+						_, _ = r.Acquire(ctx, id, &lanegate.Request{})
 						done <- struct{}{}
 					}()
 				}
@@ -143,11 +143,11 @@ func TestLookUpsAllocateNothing(t *testing.T) {
 			l.Release()
 		},
 		"Acquire": func() {
-			l, _ := w.Acquire(ctx, id, lanegate.Request{})
+			l, _ := w.Acquire(ctx, id, &lanegate.Request{})
 			l.Release()
 		},
-		"Acquire, stale":   func() { _, _ = w.Acquire(ctx, stale, lanegate.Request{}) },
-		"Acquire, foreign": func() { _, _ = w.Acquire(ctx, handle.Make(1, 0, 1), lanegate.Request{}) },
+		"Acquire, stale":   func() { _, _ = w.Acquire(ctx, stale, &lanegate.Request{}) },
+		"Acquire, foreign": func() { _, _ = w.Acquire(ctx, handle.Make(1, 0, 1), &lanegate.Request{}) },
 		"Retire, stale":    func() { w.Retire(stale) },
 		"Stats":            func() { w.Stats() },
 	} {

@@ -209,7 +209,7 @@ func (s *simulation) acquire(id handle.ID, m mode) {
 	}
 	s.spec.acquire(c.number, id, m)
 	go func() {
-		c.lease, c.err = s.reg.Acquire(ctx, id, q)
+		c.lease, c.err = s.reg.Acquire(ctx, id, &q)
 		c.done = true
 	}()
 }

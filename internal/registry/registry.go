@@ -48,6 +48,7 @@ type Registry[R any] struct {
 	tickets lanegate.Tickets
 
 	table  atomic.Pointer[[]atomic.Pointer[Entry[R]]] // replaced by a longer copy, never shrunk
+	none   []atomic.Pointer[Entry[R]]                 // the first table, empty
 	closed atomic.Bool                                // set under mu; read alone by those who find nothing
 
 	mu       sync.Mutex
@@ -67,7 +68,7 @@ func New[R any](waiters int, patience time.Duration) *Registry[R] {
 		r.scope = rand.Uint64()
 	}
 	r.gate = lanegate.Config{Slots: 1, Waiters: waiters, Patience: patience, Tickets: &r.tickets}
-	r.table.Store(new([]atomic.Pointer[Entry[R]]))
+	r.table.Store(&r.none)
 	return r
 }
 
@@ -129,7 +130,7 @@ func (r *Registry[R]) Try(id handle.ID) (Lease[R], bool) {
 // Nothing is lent to a caller whose context ended while it waited. If that was in
 // the moment that the resource was lent to it and retired, the caller inherits it,
 // as with Release: then Entry is set beside the error.
-func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q lanegate.Request) (Lease[R], error) {
+func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q *lanegate.Request) (Lease[R], error) {
 	e := r.find(id)
 	if e == nil {
 		return Lease[R]{}, r.missing(id)
@@ -138,6 +139,7 @@ func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q lanegate.Requ
 	if ok {
 		return Lease[R]{e, slot}, nil
 	}
+	q.Inherits = true
 	slot, v := e.gate.Acquire(ctx, q)
 	switch {
 	case v != lanegate.Granted:

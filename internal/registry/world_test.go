@@ -64,7 +64,7 @@ func (w *world) insert() handle.ID {
 // acquire is Acquire for a caller that does its duty: it begins to use what it is
 // lent, and disposes of what it inherits.
 func (w *world) acquire(ctx context.Context, id handle.ID, q lanegate.Request) (lease, error) {
-	l, err := w.Acquire(ctx, id, q)
+	l, err := w.Acquire(ctx, id, &q)
 	if err == nil {
 		w.begin(l)
 	} else {

@@ -63,6 +63,13 @@ func (p Parker) Sleep(done <-chan struct{}, expired <-chan time.Time) Reason {
 		<-p.token
 		return Woken
 	}
+	return p.sleep(done, expired)
+}
+
+// sleep is apart, so that those who wait for nothing else have small stacks.
+//
+//go:noinline
+func (p Parker) sleep(done <-chan struct{}, expired <-chan time.Time) Reason {
 	select {
 	case <-p.token:
 		return Woken

@@ -106,7 +106,7 @@ func (c *client) insert() {
 
 func (c *client) acquire(h int, id handle.ID, waits bool) {
 	began := c.clock.Add(1)
-	l, err := c.reg.Acquire(context.Background(), id, lanegate.Request{NoWait: !waits})
+	l, err := c.reg.Acquire(context.Background(), id, &lanegate.Request{NoWait: !waits})
 	k := acquire
 	if waits {
 		k = leave
