@@ -30,7 +30,10 @@ func arrive(n int, x executor, t *tally, l *latency, fn func() error) (wait func
 	for range n {
 		left.Go(func() {
 			came.Done()
-			t.count(l.time(func() error { return x.call(context.Background(), fn) }))
+			began := l.start()
+			err := x.call(context.Background(), fn)
+			l.stop(began)
+			t.count(err)
 		})
 	}
 	came.Wait()

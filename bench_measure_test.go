@@ -87,17 +87,22 @@ func efficiency(b *testing.B, n int, d time.Duration, workers int) {
 // latency is a histogram of the times of calls: 8 steps for each power of two.
 type latency struct{ counts [64 * 8]atomic.Int64 }
 
-// time times one call. A nil latency only makes it.
-func (l *latency) time(call func() error) error {
-	if l == nil {
-		return call()
+// start is when a call begins, and stop counts it: two functions, so that the call is no
+// deeper in the stack for being timed. A nil latency does nothing.
+func (l *latency) start() (began time.Time) {
+	if l != nil {
+		began = time.Now()
 	}
-	began := time.Now()
-	err := call()
+	return began
+}
+
+func (l *latency) stop(began time.Time) {
+	if l == nil {
+		return
+	}
 	ns := uint64(max(time.Since(began), 8))
 	exp := bits.Len64(ns) - 1
 	l.counts[exp*8+int(ns>>(exp-3)&7)].Add(1)
-	return err
 }
 
 // report reports percentiles, each by the lower end of its step.

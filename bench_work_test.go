@@ -121,9 +121,10 @@ func BenchmarkMixed(b *testing.B) {
 			}()
 			<-begun
 			for range n {
-				t.count(l.time(func() error {
-					return x.call(context.Background(), func() error { spin(r); return nil })
-				}))
+				began := l.start()
+				err := x.call(context.Background(), func() error { spin(r); return nil })
+				l.stop(began)
+				t.count(err)
 			}
 			<-ended
 		}
