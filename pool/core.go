@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +25,8 @@ type core struct {
 	lane    lane.Lane
 	owned   bool
 	gated   lane.Gated     // the lane, if it has the methods; else nil
-	direct  *lanegate.Gate // of a lane of package lane that has only one: the short way in; else nil
+	direct  *lanegate.Gate // of a lane of package lane that has only one; else nil
+	short   *lanegate.Gate // direct, if the pool takes calls the short way; else nil
 	gate    *lanegate.Gate // nil if the lane's admission serves as the pool's
 	sharded bool           // the calls of one handle belong to one part of the lane
 	owner   uint64         // names the pool to the lane
@@ -112,28 +112,17 @@ func lacks(isNil bool, name string) string {
 	return ""
 }
 
-// try gets the call into the lane if that has a free slot. False means only that enter
-// has to look. leave must follow both in any case, also if the lane or the caller's
-// context panics. at is what the call holds; with a handle its lease is held already.
-func (s *stay) try(at *site, opts []Option) bool {
+// enter gets the call into the lane, or says why not. leave must follow in any case,
+// also if the lane or the caller's context panics. at is what the call holds; with a
+// handle its lease is held already.
+//
+// With a ticket the call stands in line for core.direct, and has to wait for its seat.
+// That is done from where the call is run: a goroutine begins with a stack of 2 KiB, the
+// select of a caller who may give up needs a quarter of that, and to copy the stack to
+// a larger one costs more than a turn in the queue.
+func (s *stay) enter(ctx context.Context, at *site, opts []Option) (*lanegate.Ticket, error) {
 	c := s.core
 	s.at = at
-	if c.direct == nil || len(opts) > 0 || c.gate != nil && at == &c.here {
-		return false
-	}
-	if seat, ok := c.direct.Try(); ok {
-		s.seated, s.seat = true, seat.Shard()
-	}
-	return s.seated
-}
-
-// enter gets the call into the lane after try has failed, or says why not. With a ticket
-// it stands in line for core.direct, and has to wait for its seat. This is done from
-// where the call is run: a goroutine begins with a stack of 2 KiB, the select of a
-// caller who may give up needs a quarter of that, and to copy the stack to a larger one
-// costs more than a turn in the queue.
-func (s *stay) enter(ctx context.Context, opts []Option) (*lanegate.Ticket, error) {
-	c := s.core
 	if c.gate != nil && s.at == &c.here {
 		if e := c.goInside(s); e != nil {
 			return nil, c.count(e)
@@ -201,17 +190,11 @@ func (s *stay) enterLane(ctx context.Context, opts []Option) (err error) {
 // begin returns the context of a call that has its slot.
 func (s *stay) begin(ctx context.Context) context.Context {
 	s.begun = true
-	switch {
-	case s.core.unguarded:
-		return ctx
-	case s.plain:
-		return &s.at.plain
-	}
-	s.mark = &mark{Context: ctx, site: s.at}
-	return s.mark
+	ctx, s.mark = s.at.begin(ctx, s.plain)
+	return ctx
 }
 
-// leave gives back what try or enter took. The lease, if any, is given back after that:
+// leave gives back what enter took. The lease, if any, is given back after that:
 // so the next in line for the handle finds the slot free, and a shutdown, which
 // waits for the lease, also waits for the lane.
 func (s *stay) leave() {
@@ -249,33 +232,10 @@ func (c *core) goInside(s *stay) *ioerr.Error {
 	return nil
 }
 
-// failed is the error of a call that returned err.
-func (s *stay) failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	if s.listed == nil {
-		return s.core.count(s.at.failure(err))
-	}
-	return s.core.count(s.core.failure(err, s.label(), s.at.id))
-}
-
 // label is the call's name.
 func (s *stay) label() string {
 	if s.listed == nil {
 		return ""
 	}
 	return s.listed.label
-}
-
-// unwound is the error of a call that did not return: recovered is what recover
-// gave. With runtime.Goexit that is nil and the error reaches nobody, since the
-// caller's goroutine is the one that ends.
-func (s *stay) unwound(recovered any) error {
-	if recovered == nil {
-		defer s.core.counts.exited.Add(1)
-		return s.failed(ioerr.ErrGoexit)
-	}
-	defer s.core.counts.panicked.Add(1)
-	return s.core.count(s.core.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, s.label(), s.at.id))
 }

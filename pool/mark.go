@@ -5,36 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/iolane/iolane/handle"
-	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
-
-// site is what a call holds while it runs: a slot of the pool's lane and, in a
-// transaction, the lease of a handle.
-type site struct {
-	core  *core
-	id    handle.ID                   // zero outside transactions
-	plain mark                        // ready for callers without a context of their own
-	last  atomic.Pointer[ioerr.Error] // of the last call here that failed by itself
-}
-
-func (s *site) init(c *core, id handle.ID) {
-	s.core, s.id = c, id
-	s.plain = mark{Context: context.Background(), site: s}
-}
-
-// failure is the error of a call without a label that ran and failed by itself. A
-// program that fails often fails with the same error value each time (io.EOF, an
-// errno), so the last one is kept and told again if it fits: that costs a failing
-// call no allocation. Errors are not written to once they are built.
-func (s *site) failure(err error) *ioerr.Error {
-	if e := s.last.Load(); e != nil && identical(e.Err, err) {
-		return e
-	}
-	e := s.core.failure(err, "", s.id)
-	s.last.Store(e)
-	return e
-}
 
 // mark is the context that a call gets: the caller's values, deadline and
 // cancellation, a note of what the call holds (so that a nested call can tell

@@ -52,6 +52,9 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	if !p.owned || p.gated == nil {
 		p.gate = lanegate.New(lanegate.Config{Slots: lanegate.MaxSlots, Tickets: new(lanegate.Tickets)})
 	}
+	if p.gate == nil {
+		p.short = p.direct
+	}
 	p.here.init(&p.core, handle.ID{})
 	p.giveUp.cause = ioerr.ErrShutdown
 	p.over.from(&p.past)

@@ -28,7 +28,15 @@ import (
 // or an *ioerr.ArgumentError. If fn ends its goroutine (runtime.Goexit, or
 // FailNow in a test), everything is given back and the goroutine ends.
 func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T, error), opts ...Option) (v T, err error) {
-	return run(ctx, p.own(), nil, fn, opts)
+	c := p.own()
+	if fn != nil && len(opts) == 0 && c.open() {
+		if plain := identical(ctx, context.Background()); plain || alive(ctx) {
+			if seat, ok := c.short.Try(); ok {
+				return runShort(ctx, plain, &c.here, seat, fn)
+			}
+		}
+	}
+	return run(ctx, c, nil, fn, opts)
 }
 
 // run checks a call, gets it into the lane, runs it, and gets it out again. at is what
@@ -40,26 +48,27 @@ func run[T any](ctx context.Context, c *core, at *site, fn func(context.Context)
 	}
 	defer func() {
 		if s.begun && !s.ended {
-			err = s.unwound(recover())
+			err = s.at.unwound(recover(), s.label())
 		}
 		s.leave()
 	}()
 	if at == nil {
 		at = &c.here
 	}
-	if !s.try(at, opts) {
-		ticket, err := s.enter(ctx, opts)
-		if ticket != nil {
-			seat, verdict := s.core.direct.Wait(ctx, ticket)
-			err = s.take(ctx, seat, verdict)
-		}
-		if err != nil {
-			return v, err
-		}
+	ticket, err := s.enter(ctx, at, opts)
+	if ticket != nil {
+		seat, verdict := c.direct.Wait(ctx, ticket)
+		err = s.take(ctx, seat, verdict)
+	}
+	if err != nil {
+		return v, err
 	}
 	v, err = fn(s.begin(ctx))
 	s.ended = true
-	return v, s.failed(err)
+	if err != nil {
+		err = at.failed(err, s.label())
+	}
+	return v, err
 }
 
 // Do is Run for a call that has no result but an error.
@@ -67,7 +76,7 @@ func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts .
 	if fn == nil {
 		return new(stay).check(ctx, p.own(), "fn")
 	}
-	_, err := run(ctx, p.own(), nil, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }, opts)
+	_, err := Run(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }, opts...)
 	return err
 }
 
@@ -84,36 +93,56 @@ func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts .
 // inside a transaction on the same handle, or from inside any call of the lane if
 // the handle is in use.
 func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(context.Context, R) (T, error), opts ...Option) (v T, err error) {
-	var s stay
-	if err := s.check(ctx, p.own(), lacks(fn == nil, "fn")); err != nil {
-		return v, err
-	}
-	lease, ok := p.reg.Try(id)
-	if !ok {
-		if lease, err = p.borrow(ctx, id, &s, opts); err != nil {
-			return v, err
+	var lease registry.Lease[resource[R]]
+	c := p.own()
+	if plain := identical(ctx, context.Background()); fn != nil && len(opts) == 0 && c.open() && (plain || alive(ctx)) {
+		var ok bool
+		if lease, ok = p.reg.Try(id); ok {
+			at := p.siteOf(lease)
+			if seat, ok := c.short.Try(); ok {
+				defer p.giveBack(lease)
+				return runShort(ctx, plain, at, seat, func(ctx context.Context) (T, error) { return fn(ctx, lease.Resource.value) })
+			}
 		}
+	}
+	return transact(ctx, p, id, lease, fn, opts)
+}
+
+// transact is Transact the long way. The lease may be held already.
+func transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, lease registry.Lease[resource[R]], fn func(context.Context, R) (T, error), opts []Option) (v T, err error) {
+	var s stay
+	err = s.check(ctx, p.own(), lacks(fn == nil, "fn"))
+	if err == nil && lease.Entry == nil {
+		lease, err = p.borrow(ctx, id, &s, opts)
+	}
+	if lease.Entry == nil {
+		return v, err
 	}
 	defer func() {
 		if s.begun && !s.ended {
-			err = s.unwound(recover())
+			err = s.at.unwound(recover(), s.label())
 		}
 		s.leave()
 		p.giveBack(lease)
 	}()
-	if !s.try(p.siteOf(lease), opts) {
-		ticket, err := s.enter(ctx, opts)
-		if ticket != nil {
-			seat, verdict := s.core.direct.Wait(ctx, ticket)
-			err = s.take(ctx, seat, verdict)
-		}
-		if err != nil {
-			return v, err
-		}
+	if err != nil {
+		return v, err
+	}
+	at := p.siteOf(lease)
+	ticket, err := s.enter(ctx, at, opts)
+	if ticket != nil {
+		seat, verdict := s.core.direct.Wait(ctx, ticket)
+		err = s.take(ctx, seat, verdict)
+	}
+	if err != nil {
+		return v, err
 	}
 	v, err = fn(s.begin(ctx), lease.Resource.value)
 	s.ended = true
-	return v, s.failed(err)
+	if err != nil {
+		err = at.failed(err, s.label())
+	}
+	return v, err
 }
 
 // With is Transact for a call that has no result but an error.
@@ -162,8 +191,11 @@ func Scoped[T, S, R any](ctx context.Context, p *Pool[R], open func(context.Cont
 	return v, err
 }
 
-// borrow acquires the lease of a handle that is not free.
+// borrow acquires the lease of a handle.
 func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Option) (lease registry.Lease[resource[R]], err error) {
+	if lease, ok := p.reg.Try(id); ok {
+		return lease, nil
+	}
 	lc := callOf(opts)
 	if !lc.Accept.IsZero() {
 		until := lc.Accept // for the wait for the lane as well
@@ -182,7 +214,7 @@ func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Opti
 		if lease.Entry != nil {
 			p.bin.discard(lease.Entry)
 		}
-		return lease, p.refuse(ctx, err, ioerr.Handle, lc.Label, id)
+		return registry.Lease[resource[R]]{}, p.refuse(ctx, err, ioerr.Handle, lc.Label, id)
 	}
 	return lease, nil
 }

@@ -1,0 +1,75 @@
+package pool
+
+import (
+	"context"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// site is what a call holds while it runs: a slot of the pool's lane and, in a
+// transaction, the lease of a handle.
+type site struct {
+	core  *core
+	id    handle.ID                   // zero outside transactions
+	plain mark                        // ready for callers without a context of their own
+	inner context.Context             // what these get: plain, if the pool is guarded
+	last  atomic.Pointer[ioerr.Error] // of the last call here that failed by itself
+}
+
+func (s *site) init(c *core, id handle.ID) {
+	s.core, s.id = c, id
+	s.plain = mark{Context: context.Background(), site: s}
+	if s.inner = &s.plain; c.unguarded {
+		s.inner = context.Background()
+	}
+}
+
+// begin returns the context of a call here, and the mark if it is one that has to be
+// ended with the call. plain says that the caller's is context.Background().
+func (s *site) begin(ctx context.Context, plain bool) (context.Context, *mark) {
+	switch {
+	case plain:
+		return s.inner, nil
+	case s.core.unguarded:
+		return ctx, nil
+	}
+	m := &mark{Context: ctx, site: s}
+	return m, m
+}
+
+// failed is the error of a call here that returned err, counted.
+func (s *site) failed(err error, label string) error {
+	if label != "" {
+		return s.core.count(s.core.failure(err, label, s.id))
+	}
+	return s.core.count(s.failure(err))
+}
+
+// failure is the error of a call without a label that ran and failed by itself. A
+// program that fails often fails with the same error value each time (io.EOF, an
+// errno), so the last one is kept and told again if it fits: that costs a failing
+// call no allocation. Errors are not written to once they are built.
+func (s *site) failure(err error) *ioerr.Error {
+	if e := s.last.Load(); e != nil && identical(e.Err, err) {
+		return e
+	}
+	e := s.core.failure(err, "", s.id)
+	s.last.Store(e)
+	return e
+}
+
+// unwound is the error of a call here that did not return, counted: recovered is what
+// recover gave. With runtime.Goexit that is nil and the error reaches nobody, since the
+// caller's goroutine is the one that ends.
+func (s *site) unwound(recovered any, label string) error {
+	c := s.core
+	if recovered == nil {
+		defer c.counts.exited.Add(1)
+		return s.failed(ioerr.ErrGoexit, label)
+	}
+	defer c.counts.panicked.Add(1)
+	return c.count(c.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, label, s.id))
+}
