@@ -32,10 +32,12 @@ bool waiting, starving, closing;
 byte token[CALLERS];		/* posted and not yet taken */
 bool granted[CALLERS];		/* the ticket is settled with a slot */
 
+/* Written under the mutex, seen by everybody. */
+bool flight;
+
 /* Guarded by the mutex. */
 bool mu;
 chan line = [CALLERS] of { byte };
-bool flight;
 bool rousing[CALLERS];
 bool inherited;
 
@@ -52,7 +54,9 @@ bool goOn;			/* calls that would run for ever end now */
 #define barred  (starving || closing)
 #define ordered starving
 #endif
-#define flagged (waiting || starving || closing)
+/* One look at the flags, which are one word: the slot is given back under the mutex,
+ * unless nobody waits or somebody is on the way to see it. */
+#define flagged (barred || waiting && !flight)
 #define free    (word < SLOTS)
 #define nobody  (len(line) == 0)
 
@@ -142,10 +146,12 @@ inline handOver(heard, wake) {
 			fi
 		};
 		lower();
+#ifndef BROKEN_NO_CHAIN_OF_SETTLE
 		if
 		:: wake == NOBODY -> rouseFree(wake)
 		:: else
 		fi
+#endif
 	:: else ->
 		word--;
 		rouse(wake)

@@ -130,7 +130,7 @@ func (g *Gate) enter(t *Ticket, r *Request) (Slot, Verdict) {
 	g.mu.Lock()
 	if g.state == shut || !r.Must && (g.state == draining || !g.tickets.serves(r.Owner)) {
 		g.counts.refused[Closed]++
-		g.unlock(nil)
+		g.unlock()
 		return Slot{}, Closed
 	}
 	g.raise() // before the look at the slots: see the package comment
@@ -140,7 +140,7 @@ func (g *Gate) enter(t *Ticket, r *Request) (Slot, Verdict) {
 	reserved := r.Urgent && (!ordered || class.head() == nil)
 	if s, ok := g.claim(normal, reserved, r.Must); ok {
 		g.lower()
-		g.unlock(nil)
+		g.unlock()
 		return s, Granted
 	}
 	accepted := r.Must || class.queue.n < g.limits.queue
@@ -159,7 +159,7 @@ func (g *Gate) enter(t *Ticket, r *Request) (Slot, Verdict) {
 	if v != 0 {
 		g.counts.refused[v]++
 		g.lower()
-		g.unlock(nil)
+		g.unlock()
 		return Slot{}, v
 	}
 	t.since, t.owner, t.urgent = now, r.Owner, r.Urgent
@@ -174,7 +174,7 @@ func (g *Gate) enter(t *Ticket, r *Request) (Slot, Verdict) {
 	}
 	g.total++
 	g.arm(now)
-	g.unlock(nil)
+	g.unlock()
 	return Slot{}, 0
 }
 

@@ -57,7 +57,7 @@ func TestAGrantThatMeetsACancelledWaiterIsPassedOn(t *testing.T) {
 		dead, next := come(t, g, Request{}), come(t, g, Request{})
 		g.mu.Lock()
 		dead.cancel() // it wakes up and comes to the mutex
-		g.handOver(s.shard)
+		wake(g.handOver(s.shard))
 		synctest.Wait()
 		must(t, Ended, dead)
 		must(t, Granted, next)

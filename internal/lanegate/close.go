@@ -20,7 +20,11 @@ func (g *Gate) Close() (last bool) {
 	}
 	wake := g.failRoom(func(*Ticket) bool { return true })
 	last = g.inherit()
-	g.unlock(g.rouseFree(), wake...)
+	wake = append(wake, g.rouseFree())
+	g.unlock()
+	for _, t := range wake {
+		t.wake()
+	}
 	return last
 }
 
@@ -50,7 +54,11 @@ func (g *Gate) Shut() {
 func (g *Gate) Evict(owner uint64) {
 	g.mu.Lock()
 	wake := g.failRoom(func(t *Ticket) bool { return t.owner == owner })
-	g.unlock(g.rouseFree(), wake...)
+	wake = append(wake, g.rouseFree())
+	g.unlock()
+	for _, t := range wake {
+		t.wake()
+	}
 }
 
 // failRoom refuses the chosen callers that wait for acceptance. The result is to
@@ -61,7 +69,7 @@ func (g *Gate) failRoom(chosen func(*Ticket) bool) (wake []*Ticket) {
 			next := t.next
 			if chosen(t) {
 				g.counts.refused[Closed]++
-				if t := g.settle(t, Closed, Slot{}); t != nil {
+				if t := g.settle(t, Closed, Slot{}, g.patient.now()); t != nil {
 					wake = append(wake, t)
 				}
 			}

@@ -108,7 +108,7 @@ func TestDrainThatSucceedsAtTheLastMomentSaysSo(t *testing.T) {
 		d := drain(t, g)
 		g.mu.Lock()
 		d.cancel()
-		g.handOver(s.shard)
+		wake(g.handOver(s.shard))
 		synctest.Wait()
 		mustDrain(t, true, d)
 	})

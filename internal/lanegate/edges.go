@@ -97,7 +97,7 @@ func (g *Gate) deliver() {
 		if len(e.pending) == 0 {
 			e.delivering = false
 			finished = true
-			g.unlock(nil) // Drain waits for this
+			g.unlock() // Drain waits for this
 			return
 		}
 		next := e.pending[0]

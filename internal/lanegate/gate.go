@@ -28,7 +28,9 @@
 // At most one roused caller is on its way at a time (flight). It clears flight
 // under the mutex before it looks at the slots, so a slot freed before that look
 // is seen by it and a slot freed later rouses again; and having looked, with or
-// without success, it rouses the next if there is a slot for it (rouseFree).
+// without success, it rouses the next if there is a slot for it (rouseFree). So does
+// whoever else clears flight. Hence a releaser that finds flight after it has freed
+// its slot has nothing to do.
 // The model of this is docs/models/gate.pml.
 //
 // # Lock order
@@ -74,6 +76,7 @@ const (
 	closing              // newcomers are refused
 	indebted             // slots are to be withdrawn as they become free
 	full                 // the queue of the callers that are not urgent is full
+	flight               // a roused caller is on its way
 )
 
 // shard is a part of the slots, on a cache line of its own.
@@ -122,7 +125,6 @@ type Gate struct {
 	mu        sync.Mutex
 	state     state
 	inherited bool // somebody was told that he is the last out of a closed gate
-	flight    bool // a roused caller is on its way
 	dissolved bool // the line of a group's member has just dissolved
 	favoured  bool // the last freed slot went to the urgent line although others waited
 	lines     [2]line

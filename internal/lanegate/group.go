@@ -76,6 +76,8 @@ func (gr *Group) kick(g *Gate) {
 	for m := gr.waiting.Load() &^ (1 << g.number); m != 0; m &= m - 1 {
 		p := gr.gates[bits.TrailingZeros64(m)]
 		p.mu.Lock()
-		p.unlock(p.rouseFree())
+		t := p.rouseFree()
+		p.unlock()
+		t.wake()
 	}
 }

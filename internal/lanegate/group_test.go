@@ -112,7 +112,7 @@ func TestALineThatWasNoneCallsTheNeighbours(t *testing.T) {
 		g.raise()
 		unlookedRelease(b)
 		g.lower()
-		g.unlock(nil)
+		g.unlock()
 		synctest.Wait()
 		must(t, Granted, waits)
 		g.freed()

@@ -22,7 +22,7 @@ func empty(t *testing.T, gs ...*Gate) {
 	atRest(t, gs...)
 	for i, g := range gs {
 		s := g.Stats()
-		if s.Running != 0 || s.Queued != 0 || s.Waiting != 0 || g.flags.Load()&^closing != 0 || g.flight {
+		if s.Running != 0 || s.Queued != 0 || s.Waiting != 0 || g.flags.Load()&^closing != 0 {
 			t.Errorf("gate %d: not empty: %+v, flags %b", i, s, g.flags.Load())
 		}
 		if g.group != nil && g.group.waiting.Load() != 0 {
@@ -60,8 +60,8 @@ func (g *Gate) faults() (broken []string) {
 	}
 	fault(inLine != g.total, "total is not the number in line")
 	fault(rousing > 1, "two are on their way")
-	fault(g.flight != (rousing == 1), "flight says otherwise than the tickets")
-	if u := g.lines[1].head(); g.total > 0 && !g.flight {
+	fault(inFlight(g) != (rousing == 1), "flight says otherwise than the tickets")
+	if u := g.lines[1].head(); g.total > 0 && !inFlight(g) {
 		fault(g.free(g.turn(false).urgent) || u != nil && g.free(true), "lost wake-up: a slot is free, one waits, nobody is on his way")
 	}
 

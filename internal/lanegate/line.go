@@ -21,10 +21,17 @@ type Ticket struct {
 	owner    uint64      // for Evict
 	urgent   bool
 	inherits bool // Request.Inherits
-	rousing  bool // a token to come and look is on its way; implies gate.flight
+	rousing  bool // a token to come and look is on its way; implies flight
 
 	slot  Slot          // handed over; set before state
 	state atomic.Uint32 // a Verdict once it is settled; then a token is on its way
+}
+
+// wake posts a token, if there is anybody to wake. No mutex is held.
+func (t *Ticket) wake() {
+	if t != nil {
+		t.Wake()
+	}
 }
 
 // Tickets is where callers that have to wait get their tickets, shared by gates

@@ -58,7 +58,7 @@ func (g *Gate) ring() {
 	} else {
 		g.arm(now)
 	}
-	g.unlock(nil)
+	g.unlock()
 }
 
 // oldest is the head that came first.
@@ -75,8 +75,8 @@ func (g *Gate) overdue(t *Ticket, now int64) bool {
 }
 
 // lost notes that a roused caller found its slot taken by a newcomer.
-func (g *Gate) lost(t *Ticket) {
-	if now := g.patient.now(); !g.patient.strict() && g.overdue(t, now) {
+func (g *Gate) lost(t *Ticket, now int64) {
+	if !g.patient.strict() && g.overdue(t, now) {
 		g.flags.Store(g.flags.Load() | starving)
 	}
 }

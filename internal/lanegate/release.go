@@ -6,12 +6,14 @@ package lanegate
 // gate belongs to a [Group].
 func (s Slot) Release() (last bool) {
 	g := s.gate
-	if g.flags.Load() != 0 {
+	if !g.lets(g.flags.Load()) {
 		g.mu.Lock()
-		return g.handOver(s.shard)
+		t, last := g.handOver(s.shard)
+		t.wake()
+		return last
 	}
 	g.shards[s.shard].word.Add(^uint64(0))
-	if g.flags.Load() != 0 { // after the add: see the package comment
+	if !g.lets(g.flags.Load()) { // after the add: see the package comment
 		return g.freed()
 	}
 	if g.group != nil {
@@ -20,13 +22,19 @@ func (s Slot) Release() (last bool) {
 	return false
 }
 
+// lets reports whether the flags let a slot be given back without the mutex: nobody
+// waits, or somebody is on the way to see it who need not get it.
+func (g *Gate) lets(f uint32) bool { return f == 0 || f&flight != 0 && f&g.block == 0 }
+
 // freed is the rest of a Release that found a flag only after it had freed the
 // slot.
 func (g *Gate) freed() (last bool) {
 	g.mu.Lock()
 	g.payDebt()
 	last = g.inherit()
-	g.unlock(g.rouseFree())
+	t := g.rouseFree()
+	g.unlock()
+	t.wake()
 	if g.group != nil {
 		g.group.kick(g)
 	}
@@ -34,11 +42,12 @@ func (g *Gate) freed() (last bool) {
 }
 
 // handOver gives a slot back while somebody waits, or the gate closes, or owes
-// slots: it goes to whom it belongs. The mutex is held, and unlocked at the end.
-func (g *Gate) handOver(i uint32) (last bool) {
+// slots: it goes to whom it belongs. The mutex is held, and unlocked at the end; then
+// the caller has to wake t.
+func (g *Gate) handOver(i uint32) (t *Ticket, last bool) {
 	sh := &g.shards[i]
 	reserved := i == g.normal
-	t := g.turn(reserved)
+	t = g.turn(reserved)
 	switch {
 	case g.debt > 0 && !reserved:
 		g.withhold(i)
@@ -50,7 +59,7 @@ func (g *Gate) handOver(i uint32) (last bool) {
 		if !reserved {
 			g.favoured = t.urgent && g.lines[0].head() != nil
 		}
-		if t = g.settle(t, Granted, Slot{g, i}); t == nil {
+		if t = g.settle(t, Granted, Slot{g, i}, g.patient.now()); t == nil {
 			t = g.rouseFree() // it was on its way to some other slot, which is still free
 		}
 	default:
@@ -59,11 +68,11 @@ func (g *Gate) handOver(i uint32) (last bool) {
 	}
 	last = g.inherit()
 	none := g.total == 0
-	g.unlock(t)
+	g.unlock()
 	if none && g.group != nil {
 		g.group.kick(g)
 	}
-	return last
+	return t, last
 }
 
 // passOn hands over the slot of a caller that has come too late to start. On a closed
@@ -76,16 +85,22 @@ func (s Slot) passOn() bool {
 		return false
 	}
 	g.arriving.Add(-1)
-	g.counts.returned++
-	g.handOver(s.shard)
+	s.handOn()
 	return true
 }
 
 // giveUp gives back the slot of a caller that has started nothing under it.
 func (s Slot) giveUp() {
 	s.gate.mu.Lock()
+	s.handOn()
+}
+
+// handOn gives back a slot under which nothing was started. The mutex is held, and
+// unlocked.
+func (s Slot) handOn() {
 	s.gate.counts.returned++
-	s.gate.handOver(s.shard)
+	t, _ := s.gate.handOver(s.shard)
+	t.wake()
 }
 
 // turn is the caller whose turn it is for a freed slot: an urgent one first, but
@@ -101,16 +116,18 @@ func (g *Gate) turn(reserved bool) *Ticket {
 // rouse marks t as on its way to a free slot, unless somebody already is. The
 // result is to be woken after the mutex; it may be nil.
 func (g *Gate) rouse(t *Ticket) *Ticket {
-	if g.flight || t == nil {
+	f := g.flags.Load()
+	if f&flight != 0 || t == nil {
 		return nil
 	}
-	g.flight, t.rousing = true, true
+	g.flags.Store(f | flight)
+	t.rousing = true
 	return t
 }
 
 // rouseFree rouses whoever could use a slot that is free now.
 func (g *Gate) rouseFree() *Ticket {
-	if g.flight || g.total == 0 {
+	if g.total == 0 || g.flags.Load()&flight != 0 {
 		return nil
 	}
 	if t := g.turn(false); t != nil && g.free(t.urgent) {
@@ -122,14 +139,21 @@ func (g *Gate) rouseFree() *Ticket {
 	return nil
 }
 
+// land notes that t is on its way no more. Whoever calls it looks at the slots after
+// it, under the same mutex.
+func (g *Gate) land(t *Ticket) {
+	t.rousing = false
+	g.flags.Store(g.flags.Load() &^ flight)
+}
+
 // settle takes t out of the line with the given verdict. The result is to be
 // woken after the mutex; nil if a token is on its way already.
-func (g *Gate) settle(t *Ticket, v Verdict, s Slot) (wake *Ticket) {
-	g.remove(t)
+func (g *Gate) settle(t *Ticket, v Verdict, s Slot, now int64) (wake *Ticket) {
+	g.remove(t, now)
 	t.slot = s
 	wake = t
 	if t.rousing {
-		t.rousing, g.flight = false, false
+		g.land(t)
 		wake = nil
 	}
 	t.state.Store(uint32(v))
@@ -138,7 +162,7 @@ func (g *Gate) settle(t *Ticket, v Verdict, s Slot) (wake *Ticket) {
 
 // remove takes t out of the line, promotes who now has a place in the queue, and
 // lowers the flags that have no reason any more.
-func (g *Gate) remove(t *Ticket) {
+func (g *Gate) remove(t *Ticket, now int64) {
 	t.list.remove(t)
 	g.total--
 	l := &g.lines[index(t.urgent)]
@@ -148,7 +172,6 @@ func (g *Gate) remove(t *Ticket) {
 		l.accept(p, g.limits)
 		g.counts.promoted++
 	}
-	now := g.patient.now()
 	g.counts.waited(now - t.since)
 	g.lower()
 	g.appease(now)
@@ -183,8 +206,9 @@ func (g *Gate) queueFull() bool {
 }
 
 // unlock ends a critical section. What has become true in it is noted before the
-// mutex is released; sleepers are woken and neighbours kicked after that.
-func (g *Gate) unlock(wake *Ticket, more ...*Ticket) {
+// mutex is released; neighbours are kicked after that, and then the caller wakes whom
+// it has to wake: not here, so that this needs less of its stack.
+func (g *Gate) unlock() {
 	if f := g.flags.Load(); g.queueFull() != (f&full != 0) {
 		g.flags.Store(f ^ full)
 	}
@@ -195,12 +219,6 @@ func (g *Gate) unlock(wake *Ticket, more ...*Ticket) {
 	kick := g.dissolved
 	g.dissolved = false
 	g.mu.Unlock()
-	if wake != nil {
-		wake.Wake()
-	}
-	for _, t := range more {
-		t.Wake()
-	}
 	if kick {
 		g.group.kick(g)
 	}

@@ -19,7 +19,9 @@ func (g *Gate) Resize(n int) {
 		g.grow(change)
 	}
 	g.payDebt()
-	g.unlock(g.rouseFree())
+	t := g.rouseFree()
+	g.unlock()
+	t.wake()
 	if g.group != nil {
 		g.group.kick(g)
 	}

@@ -124,7 +124,7 @@ func TestNoCallStartsWhileSlotsAreOwed(t *testing.T) {
 		}
 		g.freed()
 		atRest(t, g)
-		if g.flight {
+		if inFlight(g) {
 			t.Error("somebody was roused for a slot that was withdrawn")
 		}
 		a.Release()

@@ -165,7 +165,7 @@ func standIn(t *testing.T, g *Gate, r Request) *Ticket {
 // arrive is the stand-in woken by a token.
 func arrive(g *Gate, k *Ticket) (Slot, Verdict) {
 	k.Take()
-	return g.woken(context.Background(), k)
+	return g.look(context.Background(), k)
 }
 
 // giveUp is the stand-in woken by something else.
@@ -199,4 +199,12 @@ func (c *lateEnd) Err() error {
 		<-c.answer
 	}
 	return context.Canceled
+}
+
+func inFlight(g *Gate) bool { return g.flags.Load()&flight != 0 }
+
+// wake is what follows a handOver.
+func wake(t *Ticket, last bool) (wasLast bool) {
+	t.wake()
+	return last
 }

@@ -111,7 +111,7 @@ func (a *actor) woken() bool {
 // arrive is a waiter that takes its token; its context may have ended.
 func (s *steps) arrive(a *actor) {
 	a.ticket.Take()
-	slot, v := a.gate.woken(s.context(s.chance(4)), a.ticket)
+	slot, v := a.gate.look(s.context(s.chance(4)), a.ticket)
 	s.settle(a, slot, v)
 }
 
@@ -153,7 +153,7 @@ func (s *steps) release(a *actor) {
 		a.next = func(s *steps, a *actor) {
 			g := a.slot.gate
 			a.next = func(s *steps, a *actor) { s.left(a, g.freed()) }
-			if g.flags.Load() == 0 {
+			if g.lets(g.flags.Load()) {
 				a.next = func(s *steps, a *actor) {
 					if g.group != nil {
 						g.group.kick(g)
@@ -163,10 +163,10 @@ func (s *steps) release(a *actor) {
 			}
 		}
 	}
-	if a.slot.gate.flags.Load() != 0 {
+	if g := a.slot.gate; !g.lets(g.flags.Load()) {
 		a.next = func(s *steps, a *actor) {
 			a.slot.gate.mu.Lock()
-			s.left(a, a.slot.gate.handOver(a.slot.shard))
+			s.left(a, wake(a.slot.gate.handOver(a.slot.shard)))
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestAFreedReservedSlotWakesNoNormalWaiter(t *testing.T) {
 			u := take(t, g, Request{Urgent: true})
 			k := standIn(t, g, Request{})
 			u.Release()
-			if g.flight || hasToken(k) {
+			if inFlight(g) || hasToken(k) {
 				t.Error("woken for a slot that it may not use")
 			}
 			giveUp(g, k, Ended)

@@ -14,7 +14,7 @@ func (g *Gate) Wait(ctx context.Context, t *Ticket) (s Slot, v Verdict) {
 	for v == 0 {
 		switch t.Sleep(ctx.Done(), expired) {
 		case signal.Woken:
-			s, v = g.woken(ctx, t)
+			s, v = g.look(ctx, t)
 		case signal.Expired:
 			s, v = g.quit(ctx, t, Expired)
 			expired = nil // without a verdict it was accepted before: the deadline is forgotten
@@ -39,19 +39,6 @@ func (g *Gate) deadline(t *Ticket) <-chan time.Time {
 	return t.timer.C
 }
 
-// woken is what a caller does that has taken a token. Without a verdict it goes
-// back to sleep.
-func (g *Gate) woken(ctx context.Context, t *Ticket) (Slot, Verdict) {
-	if t.state.Load() != 0 {
-		return g.receive(ctx, t)
-	}
-	if ctx.Err() != nil { // as if it had seen that first
-		t.Wake()
-		return g.quit(ctx, t, Ended)
-	}
-	return g.look(ctx, t)
-}
-
 // receive is the end of the wait of a settled caller, which has taken its token. A
 // slot that was handed to it too late it passes on.
 func (g *Gate) receive(ctx context.Context, t *Ticket) (Slot, Verdict) {
@@ -71,25 +58,35 @@ func (g *Gate) accepted(t *Ticket) bool {
 	return t.list != &g.lines[index(t.urgent)].room
 }
 
-// look is a roused caller trying for a free slot. Without one it stays in its
-// place.
+// look is what a caller does that has taken a token: it was settled, or roused to try
+// for a free slot. Without a verdict it stays in its place and goes back to sleep.
 func (g *Gate) look(ctx context.Context, t *Ticket) (Slot, Verdict) {
+	if t.state.Load() != 0 {
+		return g.receive(ctx, t)
+	}
+	if ctx.Err() != nil && !g.Closed() { // as if it had seen that first
+		t.Wake()
+		return g.quit(ctx, t, Ended)
+	}
+	now := g.patient.now()
 	g.mu.Lock()
 	if t.state.Load() != 0 { // settled while it was on its way
 		g.mu.Unlock()
 		return g.receive(ctx, t)
 	}
-	t.rousing, g.flight = false, false
+	g.land(t)
 	s, ok := g.claim(true, t.urgent, true)
 	if ok {
 		if s.shard < s.gate.normal {
 			g.favoured = t.urgent && g.lines[0].head() != nil
 		}
-		g.remove(t)
+		g.remove(t, now)
 	} else {
-		g.lost(t)
+		g.lost(t, now)
 	}
-	g.unlock(g.rouseFree())
+	next := g.rouseFree()
+	g.unlock()
+	next.wake()
 	if !ok {
 		return Slot{}, 0
 	}
@@ -100,6 +97,7 @@ func (g *Gate) look(ctx context.Context, t *Ticket) (Slot, Verdict) {
 // ticket was settled first, that counts. Without a verdict the caller has to go on
 // waiting.
 func (g *Gate) quit(ctx context.Context, t *Ticket, why Verdict) (Slot, Verdict) {
+	now := g.patient.now()
 	g.mu.Lock()
 	if t.state.Load() != 0 {
 		g.mu.Unlock()
@@ -124,14 +122,14 @@ func (g *Gate) quit(ctx context.Context, t *Ticket, why Verdict) (Slot, Verdict)
 		g.counts.dropped++
 	}
 	roused := t.rousing
-	t.rousing = false
-	g.remove(t)
+	g.remove(t, now)
 	var next *Ticket
 	if roused {
-		g.flight = false
+		g.land(t)
 		next = g.rouseFree()
 	}
-	g.unlock(next)
+	g.unlock()
+	next.wake()
 	if roused {
 		t.Take()
 	}

@@ -17,8 +17,8 @@ func onTheirWay(t *testing.T, g *Gate, want *Ticket, ks ...*Ticket) {
 			t.Errorf("ticket %d: has a token and is not roused", i)
 		}
 	}
-	if g.flight != (want != nil) {
-		t.Errorf("flight %v", g.flight)
+	if inFlight(g) != (want != nil) {
+		t.Errorf("flight %v", inFlight(g))
 	}
 }
 
