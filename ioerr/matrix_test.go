@@ -148,6 +148,10 @@ func TestAsTypeFindsWhatIsCarried(t *testing.T) {
 				sameType(t, c, w.name, err, want)
 			case *ioerr.PanicError:
 				sameType(t, c, w.name, err, want)
+			case *ioerr.LeftError:
+				sameType(t, c, w.name, err, want)
+			case *ioerr.StuckError:
+				sameType(t, c, w.name, err, want)
 			case *ioerr.HookError:
 				sameType(t, c, w.name, err, want)
 				if p, ok := want.Err.(*ioerr.PanicError); ok {

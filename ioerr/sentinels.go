@@ -24,13 +24,17 @@ var (
 	// ErrReentry: the call was made from inside another one that holds what it
 	// would have to wait for, and so could have waited for itself.
 	ErrReentry = errors.New("called from inside a call that it would wait for")
-	// ErrSaturated: the lane's budget of calls left running is used up. The lanes of
-	// this version leave no call running.
+	// ErrSaturated: calls that were left running hold every slot of the lane, and its
+	// budget of replacements is used up.
 	ErrSaturated = errors.New("too many calls were left running")
 	// ErrUnsupported: the lane or the platform cannot do what was asked. For lanes
 	// of other packages; those here can do all there is to ask.
 	ErrUnsupported = errors.New("not supported here")
 )
+
+// ErrLeft: the call did not end in time, and its caller has left it running. A
+// [LeftError] matches it.
+var ErrLeft = errors.New("left running")
 
 // Refusals by a handle.
 var (

@@ -39,6 +39,7 @@ var sentinels = map[string]error{
 	"ErrInvalid":        ioerr.ErrInvalid,
 	"ErrGoexit":         ioerr.ErrGoexit,
 	"ErrHookTimeout":    ioerr.ErrHookTimeout,
+	"ErrLeft":           ioerr.ErrLeft,
 }
 
 // errUser is what the program handed to its context.CancelCauseFunc.
@@ -135,6 +136,9 @@ var inners = append(sentinelInners(), []inner{
 		err:     &ioerr.HookError{Hook: "check", Err: &ioerr.PanicError{Value: fs.ErrClosed}},
 		matches: []string{"fs.ErrClosed"},
 	},
+	{name: "LeftError by a limit", err: &ioerr.LeftError{Age: 1}, matches: []string{"ErrLeft"}},
+	{name: "LeftError with a cause", err: &ioerr.LeftError{Age: 1, Cause: errUser}, matches: []string{"ErrLeft", "cause"}},
+	{name: "StuckError", err: &ioerr.StuckError{Label: "statfs", Age: 1, Err: ioerr.ErrHandleBusy}, matches: []string{"ErrHandleBusy"}},
 	{name: "HookError of a hook that hangs", err: &ioerr.HookError{Hook: "dispose", Err: ioerr.ErrHookTimeout}, matches: []string{"ErrHookTimeout"}},
 	{
 		name: "a nested call that timed out",

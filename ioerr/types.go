@@ -3,6 +3,7 @@ package ioerr
 import (
 	"fmt"
 	"io/fs"
+	"time"
 )
 
 // PanicError is the error of a call or hook that panicked.
@@ -60,3 +61,43 @@ func (e *HookError) Error() string {
 
 // Unwrap returns Err.
 func (e *HookError) Unwrap() error { return e.Err }
+
+// LeftError is the error of a call that its caller has left: it runs on. It matches
+// ErrLeft, and whatever Cause matches.
+type LeftError struct {
+	Age   time.Duration // since the call began to run, when its caller left it
+	Cause error         // the cause of the context that ended; nil: the lane's limit for calls
+}
+
+// Error gives the age and the cause.
+func (e *LeftError) Error() string {
+	if e.Cause == nil {
+		return fmt.Sprintf("left running after %v", e.Age)
+	}
+	return fmt.Sprintf("left running after %v: %v", e.Age, e.Cause)
+}
+
+// Is matches ErrLeft.
+func (e *LeftError) Is(target error) bool { return target == ErrLeft }
+
+// Unwrap returns Cause.
+func (e *LeftError) Unwrap() error { return e.Cause }
+
+// StuckError refuses a call because an earlier one, which was left running, holds what
+// it needs.
+type StuckError struct {
+	Label string        // of the call that was left; may be empty
+	Age   time.Duration // since that began to run
+	Err   error         // ErrHandleBusy or ErrKeyBusy
+}
+
+// Error names what is held, the call that holds it, and its age.
+func (e *StuckError) Error() string {
+	if e.Label == "" {
+		return fmt.Sprintf("%v: held by a call left running, age %v", e.Err, e.Age)
+	}
+	return fmt.Sprintf("%v: held by a call left running (%s), age %v", e.Err, e.Label, e.Age)
+}
+
+// Unwrap returns Err.
+func (e *StuckError) Unwrap() error { return e.Err }

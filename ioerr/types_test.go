@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"testing"
+	"time"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/ioerr"
@@ -91,6 +92,22 @@ func TestHookErrorNamesHookAndHandle(t *testing.T) {
 		}
 		if got := errors.Unwrap(&test.err); got != test.err.Err {
 			t.Errorf("Unwrap = %v, want %v", got, test.err.Err)
+		}
+	}
+}
+
+func TestLeftAndStuckErrorsTellTheAgeAndTheCall(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&ioerr.LeftError{Age: 90 * time.Second}, "left running after 1m30s"},
+		{&ioerr.LeftError{Age: time.Second, Cause: errUser}, "left running after 1s: the user has gone home"},
+		{&ioerr.StuckError{Age: time.Minute, Err: ioerr.ErrKeyBusy}, "too many calls with this key: held by a call left running, age 1m0s"},
+		{&ioerr.StuckError{Label: "statfs", Age: time.Minute, Err: ioerr.ErrHandleBusy}, "handle is in use: held by a call left running (statfs), age 1m0s"},
+	} {
+		if got := c.err.Error(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

@@ -154,8 +154,8 @@ func TestWeakestIsTheWeakestOfAll(t *testing.T) {
 		{[]lane.Capabilities{own, own}, own},
 		{[]lane.Capabilities{own, {Execution: lane.Guaranteed}}, lane.Capabilities{Execution: lane.Guaranteed}},
 		{
-			[]lane.Capabilities{{DedicatedThreads: true, Execution: lane.Abandoning}, own, {DedicatedThreads: true, Execution: lane.BestEffort}},
-			lane.Capabilities{DedicatedThreads: true, Execution: lane.Abandoning},
+			[]lane.Capabilities{{DedicatedThreads: true, Execution: lane.Abandons}, own, {DedicatedThreads: true, Execution: lane.BestEffort}},
+			lane.Capabilities{DedicatedThreads: true, Execution: lane.Abandons},
 		},
 	} {
 		if got := lane.Weakest(c.parts[0], c.parts[1:]...); got != c.want {

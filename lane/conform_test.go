@@ -61,6 +61,14 @@ func TestThreadsWithoutWaitersKeepsTheLaws(t *testing.T) {
 	}, lanetest.Options{NoWaiters: true})
 }
 
+func TestAbandoningKeepsTheLaws(t *testing.T) {
+	lanetest.Run(t, func(t testing.TB, c lane.Config) lane.Lane {
+		l, err := lane.NewAbandoning(lane.AbandoningConfig{Config: c})
+		require.NoError(t, err)
+		return l
+	}, lanetest.Options{})
+}
+
 func TestInlineKeepsTheLaws(t *testing.T) {
 	lanetest.Run(t, func(t testing.TB, c lane.Config) lane.Lane {
 		return lane.NewInline(c.Name)

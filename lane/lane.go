@@ -117,7 +117,7 @@ type Execution uint8
 const (
 	Guaranteed Execution = iota + 1 // it runs to its end and its caller gets the result
 	BestEffort                      // it may be interrupted
-	Abandoning                      // its caller may leave while it runs
+	Abandons                        // its caller may leave while it runs
 )
 
 // Capabilities says how a lane runs calls.

@@ -31,6 +31,9 @@ type Stats struct {
 	WaitSum time.Duration // how long they stood there, in total
 	WaitMax time.Duration // the longest of them
 
+	Left      []LeftCall // calls left running that have not ended, in the order in which they were left
+	LeftTotal uint64     // calls ever left; they count as completed
+
 	CallbackPanics uint64 // panics in Config.OnEvent
 	EventsMissed   uint64 // events that a callback far behind did not get, always in pairs
 

@@ -202,14 +202,27 @@ func (b *bin[R]) replaceWorker() {
 func (b *bin[R]) finish(w waste[R], err error) {
 	b.mu.Lock()
 	b.disposed++
-	if err != nil {
-		b.failed++
-		if herr, ok := errors.AsType[*ioerr.HookError](err); ok && len(b.errors) < maxErrors {
-			b.errors = append(b.errors, herr)
-		}
-	}
+	b.note(err)
 	b.mu.Unlock()
 	b.reg.Disposed(w, err)
+}
+
+// note keeps what went wrong. mu is held.
+func (b *bin[R]) note(err error) {
+	if err == nil {
+		return
+	}
+	b.failed++
+	if herr, ok := errors.AsType[*ioerr.HookError](err); ok && len(b.errors) < maxErrors {
+		b.errors = append(b.errors, herr)
+	}
+}
+
+// hookFailed notes the failure of a hook of another kind.
+func (b *bin[R]) hookFailed(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.note(err)
 }
 
 // allWell reports whether no disposal has failed.

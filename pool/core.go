@@ -25,6 +25,7 @@ type core struct {
 	lane    lane.Lane
 	owned   bool
 	gated   lane.Gated     // the lane, if it has the methods; else nil
+	carrier lane.Carrier   // the lane, if it runs calls itself; else nil
 	direct  *lanegate.Gate // of a lane of package lane that has only one; else nil
 	short   *lanegate.Gate // direct, if the pool takes calls the short way; else nil
 	gate    *lanegate.Gate // nil if the lane's admission serves as the pool's
@@ -42,6 +43,8 @@ type core struct {
 
 	calls  calls
 	counts counts
+
+	hookFailed func(error) // notes a hook's failure for the report
 }
 
 // The states of a pool, forward only.

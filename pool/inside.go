@@ -69,7 +69,7 @@ func onStack() bool {
 			var f runtime.Frame
 			f, more = frames.Next()
 			switch name, _, _ := strings.Cut(f.Function, "["); name {
-			case pkg + "run", pkg + "runShort", pkg + "transact":
+			case pkg + "run", pkg + "runShort", pkg + "transact", pkg + "(*parcel":
 				return true
 			}
 		}

@@ -11,6 +11,7 @@ type Option struct {
 	kind option
 	text string
 	wait time.Duration
+	undo any // a func(T) error
 }
 
 type option uint8
@@ -22,6 +23,7 @@ const (
 	optAcceptWithin
 	optPolicy
 	optUrgent
+	optUndo
 )
 
 // FailFast makes the call wait for nothing but its turn in the queue: a busy
@@ -69,7 +71,7 @@ func callOf(opts []Option) (c lane.Call) {
 			c.Urgent = true
 		case optAcceptWithin:
 			c.Accept = time.Now().Add(o.wait)
-		case optNone:
+		case optNone, optUndo:
 		}
 	}
 	return c

@@ -29,6 +29,8 @@ var places = []place{
 	{name: "sharded shared", shared: true, bounded: true, gated: true, shards: 2, make: sharded(false)},
 	{name: "inline", gated: true, shards: 1, make: inline},
 	{name: "inline shared", shared: true, gated: true, shards: 1, make: inline},
+	{name: "abandoning", bounded: true, gated: true, shards: 1, make: abandoning},
+	{name: "abandoning shared", shared: true, bounded: true, gated: true, shards: 1, make: abandoning},
 	{name: "a user's", shared: true, bounded: true, shards: 1, make: users},
 	{name: "a user's, owned", bounded: true, shards: 1, make: users},
 }
@@ -39,6 +41,10 @@ func sharded(isolated bool) func(lane.Config) (lane.Lane, error) {
 	return func(c lane.Config) (lane.Lane, error) {
 		return lane.NewSharded(lane.ShardedConfig{Shards: 2, Isolated: isolated, Config: c})
 	}
+}
+
+func abandoning(c lane.Config) (lane.Lane, error) {
+	return lane.NewAbandoning(lane.AbandoningConfig{Config: c})
 }
 
 func inline(c lane.Config) (lane.Lane, error) { return lane.NewInline(c.Name), nil }

@@ -45,6 +45,7 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	p.lane, p.owned, p.unguarded = c.Lane, c.OwnsLane, c.Unguarded
 	p.owner = p.reg.Scope()
 	p.gated, _ = c.Lane.(lane.Gated)
+	p.carrier, _ = c.Lane.(lane.Carrier)
 	if l, ok := c.Lane.(interface{ Gate() *lanegate.Gate }); ok {
 		p.direct = l.Gate()
 	}
@@ -59,6 +60,7 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	p.giveUp.cause = ioerr.ErrShutdown
 	p.over.from(&p.past)
 	p.bin.core, p.bin.reg, p.bin.hook, p.bin.within = &p.core, p.reg, c.Dispose, c.DisposeWithin
+	p.hookFailed = p.bin.hookFailed
 	p.state.Store(stateOpen)
 	return p, nil
 }

@@ -12,6 +12,9 @@ import (
 // valid from the return on. If the pool begins to shut down while open runs, the
 // resource that open returns is disposed of and the error is ErrShutdown with
 // Effect Done. Otherwise errors are as for [Run].
+//
+// On a lane that is a lane.Carrier open is run as by [Offload]: the caller may leave it,
+// and a resource that it returns after that is disposed of.
 func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, error), opts ...Option) (handle.ID, error) {
 	if err := new(stay).check(ctx, p.own(), lacks(open == nil, "open")); err != nil {
 		return handle.ID{}, err
@@ -19,6 +22,9 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 	lease, err := p.reg.Reserve()
 	if err != nil {
 		return handle.ID{}, p.refuse(ctx, err, ioerr.Executor, "", handle.ID{})
+	}
+	if p.carrier != nil {
+		return p.registerLate(ctx, lease, open, opts)
 	}
 	committed := false
 	defer func() { // also when open ends its goroutine
@@ -134,6 +140,25 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 		return c.leftRunning(ctx, id, context.Cause(ctx))
 	}
 	return err
+}
+
+// Detach is Destroy without the waiting: from now on id names nothing, and the resource
+// is disposed of as soon as no call uses it, if ever. That suits a resource in the hands
+// of a call that was left running (see [OffloadOn]); a new one can be registered at
+// once, and gets an ID of its own. What goes wrong with the disposal is in the report of
+// Shutdown. Errors are those of Destroy that do not come from waiting.
+func (p *Pool[R]) Detach(id handle.ID) error {
+	c := p.own()
+	if c == nil || c.state.Load() == stateNone {
+		return argument("p", "pool.Pool", "was not made by pool.New")
+	}
+	if err := p.reg.Check(id); err != nil {
+		return c.refusal(context.Background(), err, ioerr.Handle, "", id)
+	}
+	if e, orphan := p.reg.Retire(id); orphan {
+		p.bin.discard(e)
+	}
+	return nil
 }
 
 // disposal waits until a disposal is over and returns what went wrong; if ctx ends

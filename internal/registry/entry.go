@@ -15,6 +15,7 @@ type Entry[R any] struct {
 
 	gate  *lanegate.Gate // nil for one that was detached
 	ready atomic.Bool    // the resource is there
+	stuck stuckOn        // set and cleared by the holder
 	gone  signal.Latch   // fired by Disposed
 	err   error          // how disposal went; set before gone
 }

@@ -139,9 +139,18 @@ func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q *lanegate.Req
 	if ok {
 		return Lease[R]{e, slot}, nil
 	}
-	q.Inherits = true
+	if err := e.stuckError(); err != nil && !r.closed.Load() {
+		return Lease[R]{}, err
+	}
+	q.Inherits, q.Owner = true, e.owner()
 	slot, v := e.gate.Acquire(ctx, q)
 	switch {
+	case v == lanegate.Closed && !e.gate.Closed():
+		if err := e.stuckError(); err != nil && !r.closed.Load() {
+			return Lease[R]{}, err
+		}
+		// It was stuck for a moment, and is not any more: as if it had been busy.
+		return Lease[R]{}, r.refusal(ctx, lanegate.Full)
 	case v != lanegate.Granted:
 		return Lease[R]{}, r.refusal(ctx, v)
 	case ctx.Err() != nil && e.gate.Closed():

@@ -236,7 +236,7 @@ func lanesCanBeCompared(h *hall) {
 func capabilitiesAreTrue(h *hall) {
 	h.use(lane.Config{Workers: 1, Queue: 1})
 	c := h.lane.Capabilities()
-	if c.Execution < lane.Guaranteed || c.Execution > lane.Abandoning {
+	if c.Execution < lane.Guaranteed || c.Execution > lane.Abandons {
 		h.Errorf("Execution is %d, none of the promises", c.Execution)
 	}
 	if h.lane.Stats().Name != h.lane.Name() {

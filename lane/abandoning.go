@@ -1,0 +1,174 @@
+package lane
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/internal/signal"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// AbandoningConfig makes an Abandoning lane.
+type AbandoningConfig struct {
+	// Config is as for Threads.
+	Config
+
+	// CallLimit is how long a call may run until its caller leaves it. Zero means
+	// 30 s; NoLimit means for ever: then only the context ends the wait.
+	CallLimit time.Duration
+
+	// Grace is how long a caller goes on waiting after its context, or CallLimit, has
+	// ended: many a call ends soon after that by itself. Zero means 100 ms; NoGrace
+	// means not at all.
+	Grace time.Duration
+
+	// Left is how many calls may be left running at a time, each in a slot beside
+	// the lane's. Beyond it a call that is left keeps its slot until it ends. Zero
+	// means 32, at most 4,096: each costs a thread.
+	Left int
+
+	// LeftPerHandle and LeftPerKey are how many of them may have the same Handle or
+	// Key: with so many the next call is refused (*ioerr.StuckError). Zero means 1.
+	LeftPerHandle, LeftPerKey int
+
+	// OnLate is called when a call that was left has ended after all, on the
+	// goroutine that ran it, which nobody waits for. A panic in it is counted with
+	// those of OnEvent.
+	OnLate func(LeftCall)
+}
+
+// Special values for AbandoningConfig.
+const (
+	NoLimit = time.Duration(-1) // for CallLimit
+	NoGrace = time.Duration(-1) // for Grace
+)
+
+// Defaults and limits.
+const (
+	defaultCallLimit = 30 * time.Second
+	defaultGrace     = 100 * time.Millisecond
+	defaultLeft      = 32
+
+	maxLeft = 1 << 12
+)
+
+// complete checks the fields that Config does not have and fills in the defaults.
+func (c AbandoningConfig) complete() (AbandoningConfig, error) {
+	bad := func(field string, value any, reason string) (AbandoningConfig, error) {
+		return c, &ioerr.ArgumentError{Name: "lane.AbandoningConfig." + field, Value: value, Reason: reason}
+	}
+	switch {
+	case c.CallLimit == 0:
+		c.CallLimit = defaultCallLimit
+	case c.CallLimit < 0 && c.CallLimit != NoLimit:
+		return bad("CallLimit", c.CallLimit, "must be positive, 0 for the default, or NoLimit")
+	}
+	switch {
+	case c.Grace == 0:
+		c.Grace = defaultGrace
+	case c.Grace == NoGrace:
+		c.Grace = 0
+	case c.Grace < 0:
+		return bad("Grace", c.Grace, "must be positive, 0 for the default, or NoGrace")
+	}
+	for _, f := range []struct {
+		name  string
+		value *int
+		zero  int
+	}{{"Left", &c.Left, defaultLeft}, {"LeftPerHandle", &c.LeftPerHandle, 1}, {"LeftPerKey", &c.LeftPerKey, 1}} {
+		if *f.value == 0 {
+			*f.value = f.zero
+		}
+		if *f.value < 0 || *f.value > maxLeft {
+			return bad(f.name, *f.value, "must be 1 to 4096, or 0 for the default")
+		}
+	}
+	return c, nil
+}
+
+// Abandoning is Threads for calls that may never return: on a mount whose server is
+// gone, a failing drive, a lock that nobody gives back. A call that comes through
+// [Abandoning.Carry] (pool.Offload) runs on a goroutine of its own; when its context or
+// the lane's limit ends, its caller leaves it, and its slot is given to others at once.
+// It is then counted and listed until it ends.
+//
+// What comes by Enter (pool.Run) runs on its caller's goroutine as on Threads, and is
+// waited for.
+//
+// Go never gives a thread back that a call has blocked. The lane costs at most Workers +
+// Left threads at a time.
+type Abandoning struct {
+	gated
+	rules AbandoningConfig
+	late  atomic.Uint64 // panics in OnLate
+
+	// mu guards what follows and the state of every carried call. It is a leaf but
+	// for Task.Left.
+	leftNow atomic.Int64 // len(left), for those who need not know more
+	mu      sync.Mutex
+	running carriedList // by when they began; those told that they are overdue are out of it
+	left    []*carried  // left and not ended, by when they were left
+	kept    int         // of these, calls that keep their slot
+	tails   int         // calls that were left, have ended, and are in their last steps
+	total   uint64      // calls that were ever left
+	watch   *time.Timer // for the head of running
+	armed   bool
+	epoch   time.Time
+	gone    signal.Crowd // callers of Drain
+	cache   sync.Pool    // of *carried
+}
+
+// NewAbandoning makes an Abandoning lane. Its error is an *ioerr.ArgumentError that
+// names the field.
+func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	each, err := c.Config.complete(procs())
+	if err != nil {
+		return nil, err
+	}
+	c.Config = each
+	l := &Abandoning{rules: c, epoch: time.Now()}
+	l.init(each, 1, false)
+	return l, nil
+}
+
+// Resize changes the number of slots; see [Threads.Resize].
+func (l *Abandoning) Resize(n int) error { return l.resize(n) }
+
+// Gate implements the short cut of the other lanes: there is none here, since each call
+// has to be looked at.
+func (l *Abandoning) Gate() *lanegate.Gate { return nil }
+
+// Capabilities returns abandoning execution.
+func (l *Abandoning) Capabilities() Capabilities { return Capabilities{Execution: Abandons} }
+
+// Enter implements [Lane].
+func (l *Abandoning) Enter(ctx context.Context, c Call) (Slot, error) {
+	if err := l.refuse(&c); err != nil {
+		return Slot{}, err
+	}
+	return l.gated.Enter(ctx, c)
+}
+
+// Carry implements [Carrier].
+func (l *Abandoning) Carry(ctx context.Context, c Call, t Task) error {
+	slot, err := l.Enter(ctx, c)
+	if err != nil {
+		return err
+	}
+	k, _ := l.cache.Get().(*carried)
+	if k == nil {
+		k = &carried{Parker: signal.NewParker()}
+	}
+	k.lane, k.task, k.slot = l, t, slot
+	k.info = LeftCall{Label: c.Label, Key: c.Key, Handle: c.Handle}
+	l.begin(k)
+	go k.run()
+	return l.await(ctx, k)
+}

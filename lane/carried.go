@@ -1,0 +1,217 @@
+package lane
+
+import (
+	"context"
+	"time"
+
+	"github.com/iolane/iolane/internal/signal"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// carried is one call that Abandoning runs. Its state is decided under the lane's
+// mutex, so the caller that would leave and the goroutine that has ended see one
+// order:
+//
+//	running ──ended──> ending ──Task.End──> over     the caller returns, the call's own
+//	   │                                             result is what happened
+//	   └──left──> left ──ended──> (nobody's)         the caller has returned already
+//
+// A token is posted by the watch (overdue) or by the end (over), never two at a time:
+// posted says that one is on its way. The caller looks at the state when it has taken it.
+type carried struct {
+	signal.Parker
+	lane *Abandoning
+	task Task
+	slot Slot
+	info LeftCall
+
+	state      carriedState
+	began      int64 // on the lane's clock
+	overdue    bool  // the watch has told the caller to leave
+	posted     bool  // a token is on its way
+	keeps      bool  // left, and keeps its slot
+	listed     bool  // in the lane's list of running calls
+	next, prev *carried
+}
+
+type carriedState uint8
+
+const (
+	running carriedState = iota
+	ending
+	over
+	left
+)
+
+// run is the goroutine of the call.
+func (k *carried) run() {
+	defer k.lane.end(k) // also if the call ends its goroutine
+	k.task.Run()
+}
+
+// now is the time on the lane's clock, in nanoseconds.
+func (l *Abandoning) now() int64 { return int64(time.Since(l.epoch)) }
+
+// begin puts a call under the eyes of the watch.
+func (l *Abandoning) begin(k *carried) {
+	k.began = l.now()
+	if l.rules.CallLimit == NoLimit {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running.pushBack(k)
+	l.arm(k.began)
+}
+
+// arm sets the watch for the oldest call, one timer for all: their limits are the
+// same, so they become overdue in the order in which they began. mu is held.
+func (l *Abandoning) arm(now int64) {
+	k := l.running.head
+	if l.armed || k == nil {
+		return
+	}
+	l.armed = true
+	d := time.Duration(k.began-now) + l.rules.CallLimit + l.rules.Grace
+	if l.watch == nil {
+		l.watch = time.AfterFunc(d, l.look)
+	} else {
+		l.watch.Reset(d)
+	}
+}
+
+// look is the goroutine of the watch: it tells the callers of overdue calls to leave.
+func (l *Abandoning) look() {
+	now := l.now()
+	l.mu.Lock()
+	l.armed = false
+	var wake []*carried
+	for k := l.running.head; k != nil && now-k.began >= int64(l.rules.CallLimit+l.rules.Grace); k = l.running.head {
+		l.running.remove(k)
+		k.overdue = true
+		if !k.posted {
+			k.posted = true
+			wake = append(wake, k)
+		}
+	}
+	l.arm(now)
+	l.mu.Unlock()
+	for _, k := range wake {
+		k.Wake()
+	}
+}
+
+// await waits for the end of a call, or leaves it.
+func (l *Abandoning) await(ctx context.Context, k *carried) error {
+	done := ctx.Done()
+	var grace <-chan time.Time
+	for {
+		switch k.Sleep(done, grace) {
+		case signal.Woken:
+			if over, overdue := l.woken(k); over {
+				l.recycle(k)
+				return nil
+			} else if overdue {
+				return l.leave(k, nil)
+			}
+		case signal.Done:
+			if l.rules.Grace == 0 {
+				return l.leave(k, context.Cause(ctx))
+			}
+			done = nil
+			timer := time.NewTimer(l.rules.Grace)
+			defer timer.Stop()
+			grace = timer.C
+		case signal.Expired:
+			return l.leave(k, context.Cause(ctx))
+		}
+	}
+}
+
+// woken is the state of a call whose caller has taken a token.
+func (l *Abandoning) woken(k *carried) (isOver, isOverdue bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k.posted = false
+	return k.state == over, k.overdue && k.state == running
+}
+
+// leave leaves a call running, unless it has ended in the meantime: then it waits for
+// its last steps. A nil cause is the lane's limit.
+func (l *Abandoning) leave(k *carried, cause error) error {
+	l.mu.Lock()
+	if k.state != running {
+		l.mu.Unlock()
+		for isOver := false; !isOver; { // the first token may be that of the watch
+			k.Take()
+			isOver, _ = l.woken(k)
+		}
+		l.recycle(k)
+		return nil
+	}
+	age := time.Duration(l.now() - k.began)
+	k.state = left
+	k.info.Age = age
+	k.keeps = len(l.left)-l.kept >= l.rules.Left
+	if k.keeps {
+		l.kept++
+	}
+	l.left = append(l.left, k)
+	l.leftNow.Add(1)
+	l.total++
+	l.running.remove(k)
+	k.task.Left(age)
+	replaced, slot := !k.keeps, k.slot
+	l.mu.Unlock()
+	if replaced {
+		l.Leave(slot)
+	}
+	return &ioerr.LeftError{Age: age, Cause: cause}
+}
+
+// recycle keeps what is left of a call that is over and whose token was taken.
+func (l *Abandoning) recycle(k *carried) {
+	*k = carried{Parker: k.Parker}
+	l.cache.Put(k)
+}
+
+// end is what the goroutine of a call does when that has ended.
+func (l *Abandoning) end(k *carried) {
+	l.mu.Lock()
+	l.running.remove(k)
+	wasLeft := k.state == left
+	if wasLeft {
+		l.left = deleteCall(l.left, k)
+		l.leftNow.Add(-1)
+		l.tails++
+		if k.keeps {
+			l.kept--
+		}
+	} else {
+		k.state = ending
+	}
+	keeps := !wasLeft || k.keeps
+	l.mu.Unlock()
+	if keeps {
+		l.Leave(k.slot)
+	}
+	k.task.End(wasLeft)
+	if wasLeft {
+		l.tell(k)
+	}
+	l.mu.Lock()
+	if wasLeft {
+		if l.tails--; len(l.left)+l.tails == 0 {
+			l.gone.WakeAll()
+		}
+		l.mu.Unlock()
+		return
+	}
+	k.state = over
+	post := !k.posted
+	k.posted = true
+	l.mu.Unlock()
+	if post {
+		k.Wake()
+	}
+}

@@ -1,0 +1,44 @@
+package lane
+
+import (
+	"context"
+	"time"
+)
+
+// Carrier is a lane that can run a call on a goroutine or a thread of its own. Only such
+// a call can outlive its caller. What enters by Enter and leaves by Leave runs on its
+// caller's goroutine here too, and is waited for.
+type Carrier interface {
+	Lane
+
+	// Carry admits the call as Enter does, runs the task, and waits until it has
+	// ended, or until its caller may leave it by the rules of the lane. The error is
+	// nil when the task has ended, an *ioerr.LeftError if it goes on without its
+	// caller, and otherwise says as in Enter why it never ran; an *ioerr.StuckError
+	// is for a call whose handle or key is held by one that was left.
+	Carry(ctx context.Context, c Call, t Task) error
+}
+
+// Task is a call as a Carrier sees it. The methods are called by the lane only, in this
+// order, each at most once.
+type Task interface {
+	// Run runs the call to its end. It does not panic; it may end its goroutine.
+	Run()
+
+	// Left tells the task that its caller leaves it, so many nanoseconds after it
+	// began. It is called before End, perhaps while Run runs, under a lock of the
+	// lane, so it must do little and never wait.
+	Left(age time.Duration)
+
+	// End ends the task after Run, when its slot has been given back; only then does
+	// a caller that has not left return.
+	End(left bool)
+}
+
+// LeftCall is a call that was left running.
+type LeftCall struct {
+	Label  string
+	Key    string
+	Handle uint64        // Call.Handle
+	Age    time.Duration // since it began to run
+}

@@ -1,0 +1,139 @@
+package lane
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/iolane/iolane/ioerr"
+)
+
+// refuse says why a call must not even wait: what it names is held by a call that was
+// left, or such calls hold every slot. The owner's duties are not refused.
+func (l *Abandoning) refuse(c *Call) error {
+	if l.leftNow.Load() == 0 || c.Must {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	count := func(most int, err error, same func(*LeftCall) bool) error {
+		n := 0
+		for _, k := range l.left {
+			if same(&k.info) {
+				if n++; n == most {
+					return &ioerr.StuckError{Label: k.info.Label, Age: time.Duration(now - k.began), Err: err}
+				}
+			}
+		}
+		return nil
+	}
+	if c.Handle != 0 {
+		if err := count(l.rules.LeftPerHandle, ioerr.ErrHandleBusy, func(i *LeftCall) bool { return i.Handle == c.Handle }); err != nil {
+			return err
+		}
+	}
+	if c.Key != "" {
+		if err := count(l.rules.LeftPerKey, ioerr.ErrKeyBusy, func(i *LeftCall) bool { return i.Key == c.Key }); err != nil {
+			return err
+		}
+	}
+	if l.kept > 0 && l.kept >= l.gates[0].Stats().Slots {
+		return ioerr.ErrSaturated
+	}
+	return nil
+}
+
+// tell reports the late end of a call that was left.
+func (l *Abandoning) tell(k *carried) {
+	if l.rules.OnLate == nil {
+		return
+	}
+	defer func() {
+		if recover() != nil {
+			l.late.Add(1)
+		}
+	}()
+	info := k.info
+	info.Age = time.Duration(l.now() - k.began)
+	l.rules.OnLate(info)
+}
+
+// Stats implements [Lane]. A call that was left counts as completed, and is in Left.
+func (l *Abandoning) Stats() Stats {
+	s := l.gated.Stats()
+	s.CallbackPanics += l.late.Load()
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.LeftTotal = l.total
+	for _, k := range l.left {
+		info := k.info
+		info.Age = time.Duration(now - k.began)
+		s.Left = append(s.Left, info)
+	}
+	return s
+}
+
+// Drain implements [Gated]. It waits for calls that were left, too.
+func (l *Abandoning) Drain(ctx context.Context) error {
+	if err := l.gated.Drain(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	if len(l.left)+l.tails == 0 {
+		if l.watch != nil {
+			l.watch.Stop()
+		}
+		l.mu.Unlock()
+		return nil
+	}
+	if !l.gone.Wait(ctx, &l.mu) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// Shutdown implements [Lane]. It waits for calls that were left, too: until they end,
+// or ctx does.
+func (l *Abandoning) Shutdown(ctx context.Context) error {
+	if err := l.gated.Shutdown(ctx); err != nil {
+		return err
+	}
+	return l.Drain(ctx)
+}
+
+// carriedList is the calls that run, the oldest first.
+type carriedList struct{ head, tail *carried }
+
+func (l *carriedList) pushBack(k *carried) {
+	k.listed, k.prev = true, l.tail
+	if l.tail == nil {
+		l.head = k
+	} else {
+		l.tail.next = k
+	}
+	l.tail = k
+}
+
+// remove takes a call out of the list, if it is in it.
+func (l *carriedList) remove(k *carried) {
+	if !k.listed {
+		return
+	}
+	if k.prev == nil {
+		l.head = k.next
+	} else {
+		k.prev.next = k.next
+	}
+	if k.next == nil {
+		l.tail = k.prev
+	} else {
+		k.next.prev = k.prev
+	}
+	k.listed, k.prev, k.next = false, nil, nil
+}
+
+func deleteCall(calls []*carried, k *carried) []*carried {
+	return slices.DeleteFunc(calls, func(c *carried) bool { return c == k })
+}

@@ -1,0 +1,79 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// What happens to calls that were left, and to their results.
+
+// Undo says how to undo the result of a call made with Offload or OffloadOn that nobody
+// receives, since its caller has left: to close the file, give back the lock, drop the
+// connection. It is called at most once, on the goroutine of the call, if that has
+// succeeded; what goes wrong is in the report of Shutdown. T must be the type of the
+// call's result. Other calls ignore it.
+func Undo[T any](undo func(T) error) Option { return Option{kind: optUndo, undo: undo} }
+
+// undoOf finds the option Undo; the last one counts.
+func undoOf[T any](opts []Option) (undo func(T) error, err error) {
+	for i := range opts {
+		if opts[i].kind != optUndo {
+			continue
+		}
+		var ok bool
+		if undo, ok = opts[i].undo.(func(T) error); !ok {
+			return nil, &ioerr.ArgumentError{
+				Name: "pool.Undo", Value: fmt.Sprintf("%T", opts[i].undo), Reason: fmt.Sprintf("is not for a result of type %T", *new(T)),
+			}
+		}
+	}
+	return undo, nil
+}
+
+// registerLate is Register on a lane that carries calls, of a reserved lease.
+func (p *Pool[R]) registerLate(ctx context.Context, lease registry.Lease[resource[R]], open func(context.Context) (R, error), opts []Option) (handle.ID, error) {
+	committed := false
+	t := &parcel[R]{fn: open}
+	t.core = p.own()
+	t.undo = func(r R) error {
+		p.bin.discard(p.reg.Detach(lease.ID, resource[R]{value: r}))
+		return nil
+	}
+	t.giveBack = func(left bool) {
+		if left || t.err != nil || !t.ended {
+			p.reg.Abort(lease)
+			return
+		}
+		lease.Resource.value = t.v
+		committed = !lease.Commit()
+	}
+	_, err := t.send(ctx, p.carrier, p.siteOf(lease), opts)
+	switch {
+	case err != nil:
+		return handle.ID{}, err
+	case !committed:
+		p.bin.discard(lease.Entry)
+		return handle.ID{}, p.undone(lease.ID, callOf(opts).Label)
+	}
+	return lease.ID, nil
+}
+
+// leftBehind is the error of a call that its caller has left.
+func (c *core) leftBehind(ctx context.Context, left *ioerr.LeftError, label string, id handle.ID) error {
+	e := &ioerr.Error{
+		Outcome: ioerr.TimedOut, Origin: ioerr.Lane, Effect: ioerr.Unknown,
+		Label: label, Lane: c.lane.Name(), Err: left,
+	}
+	if left.Cause != nil && !errors.Is(left.Cause, context.DeadlineExceeded) {
+		e.Outcome = outcomeOf(ctx)
+	}
+	if !id.IsZero() {
+		e.Handle = id
+	}
+	return c.count(e)
+}

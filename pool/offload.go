@@ -1,0 +1,219 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+)
+
+// Offload is Run for a call that may never return. On a lane that is a lane.Carrier
+// (lane.Abandoning) fn runs on a goroutine of the lane's, and its caller may leave it:
+// when ctx or the lane's limit for calls has ended, Offload returns an *ioerr.Error
+// with Effect Unknown and an *ioerr.LeftError, and fn runs on without its caller. Slot,
+// handle and whatever fn holds are given back when it ends, if ever. So fn must share
+// no variables with its caller: what it needs it gets from its own copies, and what it
+// has to say it returns. Its context ends with its caller's, but goes on to say so.
+//
+// A result that nobody receives any more (fn returned it after its caller had left) is
+// dropped, or undone by [Undo].
+//
+// On any other lane Offload is Run. Unlike with Run, runtime.Goexit in fn on a lane
+// that carries is an error (ErrGoexit) like any other, since it ends no goroutine of
+// the caller's. fn and what it captures are allocated on the heap.
+func Offload[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T, error), opts ...Option) (T, error) {
+	c := p.own()
+	carrier := c.carrierOf()
+	if fn == nil || carrier == nil {
+		return run(ctx, c, nil, fn, opts)
+	}
+	t := &parcel[T]{fn: fn}
+	if err := t.check(ctx, c, ""); err != nil {
+		return t.v, err
+	}
+	return t.send(ctx, carrier, &c.here, opts)
+}
+
+// OffloadOn is Offload with the resource that id names, as Transact is Run: fn has it
+// to itself until it ends, also when its caller has left. From then on calls on the
+// handle, and those that wait for it, are refused with ErrHandleBusy and an
+// *ioerr.StuckError; Destroy takes it out of use, and the resource is disposed of when
+// the call has ended.
+func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(context.Context, R) (T, error), opts ...Option) (v T, err error) {
+	c := p.own()
+	carrier := c.carrierOf()
+	if fn == nil || carrier == nil {
+		return transact(ctx, p, id, registry.Lease[resource[R]]{}, fn, opts)
+	}
+	t := new(parcel[T])
+	if err := t.check(ctx, c, ""); err != nil {
+		return v, err
+	}
+	lease, err := p.borrow(ctx, id, &t.stay, opts)
+	if err != nil {
+		return v, err
+	}
+	r := lease.Resource.value
+	t.fn = func(ctx context.Context) (T, error) { return fn(ctx, r) }
+	t.stick = func(label string, began time.Time) { p.reg.Stick(lease, label, began) }
+	t.giveBack = func(left bool) {
+		if left {
+			p.reg.Unstick(lease)
+		}
+		p.giveBack(lease)
+	}
+	return t.send(ctx, carrier, p.siteOf(lease), opts)
+}
+
+// carrierOf returns the lane if it runs calls itself, else nil.
+func (c *core) carrierOf() lane.Carrier {
+	if c == nil {
+		return nil
+	}
+	return c.carrier
+}
+
+// parcel is a call that a carrier runs, and what it occupies: it outlives its caller if
+// need be. The caller and the lane's goroutine take turns with it: the caller until
+// Carry has admitted it, the goroutine until End, then the caller again, unless it has
+// left: then the parcel is the goroutine's for good.
+type parcel[T any] struct {
+	stay
+	fn   func(context.Context) (T, error)
+	ctx  context.Context // the caller's
+	undo func(T) error   // of a result that nobody receives; or nil
+
+	stick    func(label string, began time.Time) // makes the handle refuse callers; nil outside transactions
+	giveBack func(left bool)                     // of the lease; nil outside transactions
+
+	name string
+	left atomic.Bool
+	v    T
+	err  *ioerr.Error // not counted yet; a call that was left is counted as that
+
+	panicked, exited bool // the call did not return
+}
+
+// send has the call run by the lane and waits for it as long as that allows.
+func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, opts []Option) (v T, err error) {
+	c := t.core
+	t.at, t.ctx = at, ctx
+	carried := false
+	defer func() {
+		if !carried { // refused, or the lane panicked
+			t.leave()
+			if t.giveBack != nil {
+				t.giveBack(false)
+			}
+		}
+	}()
+	if t.undo == nil {
+		if t.undo, err = undoOf[T](opts); err != nil {
+			return v, c.count(invalid(err))
+		}
+	}
+	if c.gate != nil && at == &c.here {
+		if e := c.goInside(&t.stay); e != nil {
+			return v, c.count(e)
+		}
+	}
+	lc := callOf(opts)
+	if t.until != nil {
+		lc.Accept = *t.until
+	}
+	lc.Owner, lc.Handle, lc.NoWait = c.owner, at.id.Uint64(), t.nested(ctx)
+	t.name = lc.Label
+	err = carrier.Carry(ctx, lc, t)
+	left, ok := errors.AsType[*ioerr.LeftError](err)
+	carried = err == nil || ok
+	switch {
+	case err == nil && t.err == nil:
+		return t.v, nil
+	case err == nil:
+		return t.v, t.count()
+	case ok:
+		return v, c.leftBehind(ctx, left, lc.Label, at.id)
+	}
+	return v, c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
+}
+
+// Run implements [lane.Task].
+func (t *parcel[T]) Run() {
+	if t.name != "" {
+		t.listed = t.core.calls.add(t.name, t.at.id)
+	}
+	defer func() {
+		if !t.ended {
+			t.lost(recover())
+		}
+	}()
+	v, err := t.fn(t.begin(t.ctx))
+	t.ended = true
+	if t.v = v; err != nil {
+		t.err = t.core.failure(err, t.name, t.at.id)
+	}
+	if t.left.Load() { // here rather than in End: the lane still counts the call
+		t.undoResult()
+	}
+}
+
+// lost makes the error of a call that did not return; see [site.unwound].
+func (t *parcel[T]) lost(recovered any) {
+	if t.exited = recovered == nil; t.exited {
+		t.err = t.core.failure(ioerr.ErrGoexit, t.name, t.at.id)
+		return
+	}
+	t.panicked = true
+	t.err = t.core.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, t.name, t.at.id)
+}
+
+// count counts the failure of a call that its caller has received.
+func (t *parcel[T]) count() error {
+	c := &t.core.counts
+	if t.panicked {
+		defer c.panicked.Add(1)
+	}
+	if t.exited {
+		defer c.exited.Add(1)
+	}
+	return t.core.count(t.err)
+}
+
+// Left implements [lane.Task].
+func (t *parcel[T]) Left(age time.Duration) {
+	t.left.Store(true)
+	if t.stick != nil {
+		t.stick(t.name, time.Now().Add(-age))
+	}
+}
+
+// End implements [lane.Task].
+func (t *parcel[T]) End(left bool) {
+	t.leave()
+	if left {
+		t.undoResult()
+	}
+	if t.giveBack != nil {
+		t.giveBack(left)
+	}
+}
+
+// undoResult undoes a result that nobody receives, once.
+func (t *parcel[T]) undoResult() {
+	undo := t.undo
+	t.undo = nil
+	if undo == nil || !t.ended || t.err != nil {
+		return
+	}
+	callHook("undo", t.at.id, func() error { return undo(t.v) }, func(err error) {
+		if err != nil {
+			t.core.hookFailed(err)
+		}
+	})
+}
