@@ -43,8 +43,9 @@
 //
 // # No promises
 //
-//   - A system call in progress is not interrupted: what happens when the context
-//     ends while a call runs is the lane's policy, and at first it is to wait.
+//   - A system call in progress is not interrupted. When the context ends while a
+//     call runs, its caller waits for it, unless the call was made by pool.Offload
+//     on a lane.Abandoning: then the caller leaves it, and it runs on.
 //   - Calls need not end in the order in which they began.
 //   - Nothing is coordinated between processes.
 package iolane

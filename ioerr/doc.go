@@ -20,13 +20,16 @@
 //	Outcome             Origin        Effect  typical Err
 //	Failed              Leaf          Done    what the call returned, *PanicError
 //	Failed              Handle        None    ErrHandleNotFound, ErrWaitersFull, …
-//	Failed              Lane          None    ErrQueueFull, ErrOverloaded, ErrReentry
+//	Failed              Lane          None    ErrQueueFull, ErrKeyBusy, ErrOverloaded, ErrReentry, ErrSaturated
+//	Failed              Handle, Lane  None    *StuckError: a call that was left holds the handle or the key
 //	Failed              Handle        Done    opened, but the handle was destroyed meanwhile
-//	Failed              Executor      None    *ArgumentError
+//	Failed              Leaf          Done    *HookError, from Destroy or Replace: the disposal failed
+//	Failed              Executor      None    *ArgumentError; ErrReentry from Shutdown inside a call
 //	Failed              Executor      Done    *pool.Report: a hook failed
 //	Cancelled, TimedOut Handle, Lane  None    the context's cause: the wait ended there
 //	Cancelled, TimedOut Executor      None    the context had ended before the call began
 //	TimedOut            Handle, Lane  None    ErrAcceptTimeout
+//	Cancelled, TimedOut Lane          Unknown *LeftError: the caller has left the call, which runs on
 //	ShutdownInProgress  any           None    ErrShutdown
 //	ShutdownInProgress  Executor      Done    ErrShutdown: opened, and disposed of at once
 //	Cancelled, TimedOut Executor      Unknown Shutdown or Destroy stopped waiting for what goes on
@@ -35,7 +38,11 @@
 // is ShutdownInProgress, never "not found". A timeout is never reported as a
 // cancellation, nor the other way round.
 //
-// Refusals (a full queue, a busy handle, a closed pool) are built once, when the
-// pool is made, and allocate nothing when they are returned. They name the lane
-// but not the call's label or handle, which the refused caller knows.
+// errors.Is also sees what a nested call was refused with, in the error of the call
+// around it; Effect tells them apart.
+//
+// Refusals (a full queue, a busy handle, an acceptance that came too late, a closed
+// pool) are built once, when the first call is refused, and allocate nothing when they
+// are returned. They name the lane but not the call's label or handle, which the
+// refused caller knows. Errors may be shared: they are not to be written to.
 package ioerr

@@ -15,8 +15,8 @@ type Error struct {
 	Origin  Origin  // which layer ended it
 	Effect  Effect  // whether it ran
 
-	Label  string       // the call's label, if it had one
-	Handle fmt.Stringer // the handle.ID in question; nil if there was none
+	Label  string       // the call's label, if it had one; not in refusals, see the package
+	Handle fmt.Stringer // the handle.ID in question; nil if there was none, and in refusals
 	Lane   string       // the lane's name, if it has one
 
 	// Err is what the layer said: the call's own error when Origin is

@@ -1,9 +1,9 @@
 // Package lane bounds where and how many blocking calls run.
 //
 // A [Lane] hands out slots. A call enters (which may mean waiting), runs, and
-// leaves. The lanes here run it on the caller's own goroutine: a goroutine is
-// cheap already, so what needs a bound is the call, not the goroutine, and
-// nothing is handed over, boxed or allocated. Most programs use lanes through a
+// leaves, on the caller's own goroutine: a goroutine is cheap already, so what needs a
+// bound is the call, not the goroutine, and nothing is handed over, boxed or
+// allocated. Most programs use lanes through a
 // pool; alone, a lane is a semaphore with a bounded queue:
 //
 //	slot, err := l.Enter(ctx, lane.Call{})
@@ -18,6 +18,8 @@
 //   - [Sharded]: several such gates with queues of their own, to keep tenants or
 //     failure domains apart.
 //   - [Inline]: no bound, no queue. For tests and plain programs.
+//   - [Abandoning]: for calls that may never return. It can run a call on a goroutine
+//     of its own ([Carrier]), whose caller leaves it when its time has come.
 //
 // Another type can be a lane too; lane/lanetest tells whether it keeps the laws.
 //

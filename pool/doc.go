@@ -36,10 +36,15 @@
 // gets the real result, never "cancelled" for something that happened. A call that
 // can be interrupted does so by the context that it is given.
 //
+// A call that may never return is made by [Offload] or [OffloadOn], on a
+// lane.Abandoning. It runs on a goroutine of the lane's, and its caller leaves it when
+// its context or the lane's limit has ended.
+//
 // # Nested calls
 //
-// A call may make calls of its own, on the same pool or others, and should pass
-// on its context. On the lane that it runs on, a nested call takes a free slot or
+// A call may make calls of its own, on the same pool or others, and must pass on the
+// context that it was given, not the one of its caller: that is how a call is told
+// apart that would wait for itself. With another context it does wait. On the lane that it runs on, a nested call takes a free slot or
 // is refused with ErrReentry, because waiting could be for itself; so is a
 // transaction on a handle that its caller holds already, or that somebody else
 // holds, who may be waiting for the lane. Other lanes work as always: that is what
@@ -51,7 +56,7 @@
 //
 // # Goroutines and threads
 //
-// A call runs on the goroutine that made it. (So runtime.Goexit in it ends that
+// A call runs on the goroutine that made it, but for [Offload]. (So runtime.Goexit in it ends that
 // goroutine; everything is given back all the same.) A pool starts goroutines only to
 // dispose of resources, and none is left when Shutdown returns without an error.
 // A call that blocks in the kernel holds one operating system thread meanwhile.

@@ -182,3 +182,39 @@ func hang(files *pool.Pool[*os.File], opts ...pool.Option) (hung *sync.WaitGroup
 	<-running
 	return hung, func() { close(gate) }
 }
+
+// A call that may never return: its caller leaves it when its time is up. What it would
+// have returned is undone if it comes late.
+func ExampleOffload() {
+	l, err := lane.NewAbandoning(lane.AbandoningConfig{
+		Config: lane.Config{Name: "mounts", Workers: 4},
+		Grace:  10 * time.Millisecond,
+	})
+	if err != nil {
+		panic(err)
+	}
+	mounts, err := pool.New(pool.Config[struct{}]{Lane: l, OwnsLane: true})
+	if err != nil {
+		panic(err)
+	}
+	server := make(chan struct{}) // that does not answer
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	_, err = pool.Offload(ctx, mounts, func(context.Context) (string, error) {
+		<-server
+		return "mounted", nil
+	}, pool.Label("mount /a"), pool.Undo(func(string) error { fmt.Println("unmounted"); return nil }))
+
+	e, _ := errors.AsType[*ioerr.Error](err)
+	fmt.Println(e.Outcome, e.Effect, errors.Is(err, ioerr.ErrLeft))
+	fmt.Println("left:", mounts.Stats().Lane.Left[0].Label)
+
+	close(server) // it answers after all
+	fmt.Println(mounts.Close())
+	// Output:
+	// timed out unknown true
+	// left: mount /a
+	// unmounted
+	// <nil>
+}

@@ -26,9 +26,9 @@ const (
 	optUndo
 )
 
-// FailFast makes the call wait for nothing but its turn in the queue: a busy
-// handle is ErrHandleBusy, a busy key ErrKeyBusy and a full queue ErrQueueFull at
-// once.
+// FailFast refuses the call when the queue is full (ErrQueueFull), the handle busy
+// (ErrHandleBusy) or the key busy (ErrKeyBusy). It waits for its turn in a queue that
+// has room; on a lane with lane.NoQueue it gets a free slot or is refused.
 var FailFast = Option{kind: optPolicy, wait: time.Duration(lane.FailFast)}
 
 // Wait makes the call wait for a place in the queue, also on a lane whose policy
