@@ -5,7 +5,7 @@ package iolane_test
 import (
 	"context"
 	"errors"
-	"sync"
+	"runtime"
 	"testing"
 	"time"
 
@@ -19,12 +19,9 @@ func BenchmarkAdmission(b *testing.B) {
 		var t tally
 		for b.Loop() {
 			release := hold(x, 1)
-			var wg sync.WaitGroup
-			for range n {
-				wg.Go(func() { t.count(x.call(context.Background(), func() error { return nil })) })
-			}
+			wait := arrive(n, x, &t, nil, func() error { return nil })
 			release()
-			wg.Wait()
+			wait()
 		}
 		t.report(b)
 	})
@@ -68,7 +65,11 @@ func BenchmarkRejectScenario(b *testing.B) {
 			for b.Loop() {
 				x := s.start(b, l)
 				release := hold(x, l.workers)
+				had := t.refused.Load()
 				wait := arrive(l.queue+100, x, &t, nil, func() error { return nil })
+				for t.refused.Load() < had+100 { // the last ones are still on their way
+					runtime.Gosched()
+				}
 				release()
 				wait()
 				x.stop()
@@ -83,7 +84,7 @@ func BenchmarkRejectScenario(b *testing.B) {
 func BenchmarkBeyond(b *testing.B) {
 	const n, d = 1000, 100 * time.Microsecond
 	r := rounds(d)
-	l := limits{workers: 4, queue: 64, waiters: 128, failFast: true}
+	l := limits{workers: 4, queue: 64, failFast: true}
 	each(b, l, nil, func(b *testing.B, x executor) {
 		var t tally
 		for b.Loop() {

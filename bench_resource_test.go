@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/lane"
 	"github.com/iolane/iolane/pool"
 )
@@ -54,8 +53,13 @@ func BenchmarkResource(b *testing.B) {
 			}
 		})
 		resources(b, func(b *testing.B, p *pool.Pool[*int]) {
+			id := must(p.Adopt(new(int)))
+			_ = must(p.Adopt(new(int))) // the table is not empty
+			if err := p.Destroy(ctx, id); err != nil {
+				b.Fatal(err)
+			}
 			for b.Loop() {
-				if p.Has(handle.ID{}) {
+				if p.Has(id) {
 					b.Fatal("found")
 				}
 			}

@@ -9,7 +9,8 @@ import (
 )
 
 // Error is what a pool returns when a call did not succeed. It is always
-// returned as error and always as a pointer.
+// returned as error and always as a pointer. It must not be written to: several
+// callers may get the same one.
 type Error struct {
 	Outcome Outcome // how it ended
 	Origin  Origin  // which layer ended it

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/iolane/iolane/internal/lanegate"
 	"github.com/iolane/iolane/internal/signal"
 	"github.com/iolane/iolane/ioerr"
 )
@@ -140,10 +139,6 @@ func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
 
 // Resize changes the number of slots; see [Threads.Resize].
 func (l *Abandoning) Resize(n int) error { return l.resize(n) }
-
-// Gate implements the short cut of the other lanes: there is none here, since each call
-// has to be looked at.
-func (l *Abandoning) Gate() *lanegate.Gate { return nil }
 
 // Capabilities returns abandoning execution.
 func (l *Abandoning) Capabilities() Capabilities { return Capabilities{Execution: Abandons} }

@@ -83,13 +83,12 @@ func (g *gated) Try() (Slot, bool) {
 	return Slot{at: at}, ok
 }
 
-// Gate is a short cut for package pool, to the lane's gate if it has just one; else it
-// is nil. What is done there is done as if by Try and Leave.
-func (g *gated) Gate() *lanegate.Gate {
-	if len(g.gates) == 1 {
-		return g.gates[0]
+// gate is the only gate, or nil.
+func (g *gated) gate() *lanegate.Gate {
+	if len(g.gates) != 1 {
+		return nil
 	}
-	return nil
+	return g.gates[0]
 }
 
 // pick chooses the gate: by key, by handle, or in turn.

@@ -7,6 +7,9 @@ import "github.com/iolane/iolane/internal/lanegate"
 // statistics, shutdown, dead contexts.
 type Inline struct{ gated }
 
+// Gate is the lane's gate, for package pool; see [Threads.Gate].
+func (l *Inline) Gate() *lanegate.Gate { return l.gate() }
+
 // NewInline makes an Inline lane. The name may be empty.
 func NewInline(name string) *Inline {
 	l := new(Inline)

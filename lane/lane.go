@@ -40,7 +40,7 @@ type Lane interface {
 
 // Gated is a lane whose admission a pool can use as its own: a pool finds out by
 // itself whether its lane has these methods. A type that embeds a lane has them, too,
-// by promotion, and calls then pass by an Enter and a Leave of its own. The lanes of this
+// by promotion, and Try then passes by an Enter of its own. The lanes of this
 // package are Gated. With any other lane a pool counts its calls itself, at the
 // price of two atomic operations more for each, and callers that wait in that
 // lane learn of the pool's shutdown only when the lane lets them in.

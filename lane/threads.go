@@ -1,5 +1,7 @@
 package lane
 
+import "github.com/iolane/iolane/internal/lanegate"
+
 // Threads runs at most Workers calls at a time, each on the goroutine of its
 // caller, on whatever thread that is. It starts no goroutine of its own, but for
 // Config.OnEvent.
@@ -20,6 +22,10 @@ func NewThreads(c Config) (*Threads, error) {
 	t.init(c, 1, false)
 	return t, nil
 }
+
+// Gate is the lane's gate, for package pool, which saves the way through the lane. It is
+// nil if the lane was not made by NewThreads.
+func (t *Threads) Gate() *lanegate.Gate { return t.gate() }
 
 // Resize changes the number of slots, reserved ones included. Growing lets
 // waiting calls in at once. Shrinking interrupts no call; none starts until fewer

@@ -236,7 +236,7 @@ func (b *bin[R]) allWell() bool {
 // hang. It reports false if ctx ended first.
 func (b *bin[R]) wait(ctx context.Context) bool {
 	b.mu.Lock()
-	if b.workers == 0 { // then there is no waste either: add starts a goroutine
+	if b.workers == 0 { // then there is no waste either: discard starts a goroutine
 		b.mu.Unlock()
 		return true
 	}

@@ -98,7 +98,7 @@ func (s *stay) check(ctx context.Context, c *core, lacks string) error {
 	return nil
 }
 
-// outer is the mark of the call around this one, or nil. Only a call that has to
+// outer is the mark of the call around this one, or nil. Only a call that may have to
 // wait needs to know.
 func (s *stay) outer(ctx context.Context) *mark {
 	if s.plain || s.core.unguarded {

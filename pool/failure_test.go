@@ -30,7 +30,7 @@ func TestFailuresAreToldAgainOnlyWhereTheyFit(t *testing.T) {
 				check := func(got error, label, id string) {
 					t.Helper()
 					e := typed(t, got)
-					if !identical(e.Err, err) || e.Origin != ioerr.Leaf || e.Effect != ioerr.Done || e.Outcome != ioerr.Failed {
+					if !sameError(e.Err, err) || e.Origin != ioerr.Leaf || e.Effect != ioerr.Done || e.Outcome != ioerr.Failed {
 						t.Errorf("%#v, want the error of %v", e, err)
 					}
 					handle := ""
@@ -54,8 +54,8 @@ func TestFailuresAreToldAgainOnlyWhereTheyFit(t *testing.T) {
 	})
 }
 
-// identical compares errors that may be of a type that cannot be compared.
-func identical(a, b error) bool {
+// sameError compares errors that may be of a type that cannot be compared.
+func sameError(a, b error) bool {
 	if s, ok := a.(strangeError); ok {
 		t, ok := b.(strangeError)
 		return ok && len(s.parts) == len(t.parts)

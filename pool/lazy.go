@@ -38,9 +38,9 @@ func (l *lazyContext) get() context.Context {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		l.made.CompareAndSwap(nil, &cancellable{ctx, cancel})
 		c = l.made.Load()
-		if l.ended.Load() {
-			c.cancel(l.cause)
-		}
+	}
+	if l.ended.Load() {
+		c.cancel(l.cause) // also if neither its maker nor end has come to that yet
 	}
 	return c
 }

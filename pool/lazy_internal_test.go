@@ -65,3 +65,16 @@ func TestLazyContextMadeAndEndedAtOnce(t *testing.T) {
 		<-l.Done()
 	}
 }
+
+// Whoever asks after end has returned finds it ended, also while somebody else is in the
+// middle of making it.
+func TestLazyContextHasEndedOnceEndHasReturned(t *testing.T) {
+	for range 2000 {
+		l := &lazyContext{cause: ioerr.ErrShutdown}
+		go l.Done()
+		l.end()
+		if l.Err() == nil {
+			t.Fatal("alive")
+		}
+	}
+}

@@ -72,11 +72,11 @@ func (m *mark) Err() error {
 // nil for the caller's.
 func (m *mark) inForce() context.Context {
 	giveUp := &m.site.core.giveUp
-	if m.Context.Done() == nil {
-		return giveUp
-	}
 	if c := m.joined.Load(); c != nil {
 		return c
+	}
+	if m.Context.Done() == nil {
+		return giveUp
 	}
 	if giveUp.Err() != nil {
 		return m.join()

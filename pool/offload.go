@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/iolane/iolane/handle"
-	"github.com/iolane/iolane/internal/registry"
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
@@ -31,7 +30,7 @@ func Offload[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context)
 	c := p.own()
 	carrier := c.carrierOf()
 	if fn == nil || carrier == nil {
-		return run(ctx, c, nil, fn, opts)
+		return run(ctx, c, nil, nil, fn, opts)
 	}
 	t := &parcel[T]{fn: fn}
 	if err := t.check(ctx, c, ""); err != nil {
@@ -49,7 +48,7 @@ func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(
 	c := p.own()
 	carrier := c.carrierOf()
 	if fn == nil || carrier == nil {
-		return transact(ctx, p, id, registry.Lease[resource[R]]{}, fn, opts)
+		return transact(ctx, p, id, fn, opts)
 	}
 	t := new(parcel[T])
 	if err := t.check(ctx, c, ""); err != nil {

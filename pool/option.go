@@ -40,7 +40,7 @@ var Wait = Option{kind: optPolicy, wait: time.Duration(lane.Wait)}
 var Urgent = Option{kind: optUrgent}
 
 // Label names the call in errors, in Stats and in the report of a shutdown that
-// it holds up. Naming a call costs about as much as an uncontended call itself,
+// it holds up. Naming a call costs several times as much as an uncontended call itself,
 // since it is then listed with the time it began.
 func Label(name string) Option { return Option{kind: optLabel, text: name} }
 

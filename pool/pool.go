@@ -46,7 +46,10 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	p.owner = p.reg.Scope()
 	p.gated, _ = c.Lane.(lane.Gated)
 	p.carrier, _ = c.Lane.(lane.Carrier)
-	if l, ok := c.Lane.(interface{ Gate() *lanegate.Gate }); ok {
+	switch l := c.Lane.(type) { // by type: one that embeds them has an Enter and a Leave of its own
+	case *lane.Threads:
+		p.direct = l.Gate()
+	case *lane.Inline:
 		p.direct = l.Gate()
 	}
 	p.sharded = p.direct == nil && len(c.Lane.Stats().Shards) > 1

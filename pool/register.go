@@ -32,7 +32,7 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 			p.reg.Abort(lease)
 		}
 	}()
-	r, err := run(ctx, p.own(), p.siteOf(lease), open, opts) // like a transaction on what is to be opened
+	r, err := run(ctx, p.own(), p.siteOf(lease), nil, open, opts) // like a transaction on what is to be opened
 	if err != nil {
 		return handle.ID{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"time"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/lanegate"
@@ -36,16 +37,18 @@ func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T,
 			}
 		}
 	}
-	return run(ctx, c, nil, fn, opts)
+	return run(ctx, c, nil, nil, fn, opts)
 }
 
 // run checks a call, gets it into the lane, runs it, and gets it out again. at is what
-// it holds; nil is for a call without a handle.
-func run[T any](ctx context.Context, c *core, at *site, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
+// it holds; nil is for a call without a handle. until is the deadline of AcceptWithin,
+// if somebody has asked for it already.
+func run[T any](ctx context.Context, c *core, at *site, until *time.Time, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
 	var s stay
 	if err := s.check(ctx, c, lacks(fn == nil, "fn")); err != nil {
 		return v, err
 	}
+	s.until = until
 	defer func() {
 		if s.begun && !s.ended {
 			err = s.at.unwound(recover(), s.label())
@@ -93,56 +96,35 @@ func (p *Pool[R]) Do(ctx context.Context, fn func(context.Context) error, opts .
 // inside a transaction on the same handle, or from inside any call of the lane if
 // the handle is in use.
 func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(context.Context, R) (T, error), opts ...Option) (v T, err error) {
-	var lease registry.Lease[resource[R]]
 	c := p.own()
+	var lease registry.Lease[resource[R]]
 	if plain := identical(ctx, context.Background()); fn != nil && len(opts) == 0 && c.open() && (plain || alive(ctx)) {
 		var ok bool
 		if lease, ok = p.reg.Try(id); ok {
+			defer p.giveBack(lease)
 			at := p.siteOf(lease)
+			call := func(ctx context.Context) (T, error) { return fn(ctx, lease.Resource.value) }
 			if seat, ok := c.short.Try(); ok {
-				defer p.giveBack(lease)
-				return runShort(ctx, plain, at, seat, func(ctx context.Context) (T, error) { return fn(ctx, lease.Resource.value) })
+				return runShort(ctx, plain, at, seat, call)
 			}
+			return run(ctx, c, at, nil, call, nil)
 		}
 	}
-	return transact(ctx, p, id, lease, fn, opts)
+	return transact(ctx, p, id, fn, opts)
 }
 
-// transact is Transact the long way. The lease may be held already.
-func transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, lease registry.Lease[resource[R]], fn func(context.Context, R) (T, error), opts []Option) (v T, err error) {
+// transact is Transact the long way.
+func transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(context.Context, R) (T, error), opts []Option) (v T, err error) {
 	var s stay
-	err = s.check(ctx, p.own(), lacks(fn == nil, "fn"))
-	if err == nil && lease.Entry == nil {
-		lease, err = p.borrow(ctx, id, &s, opts)
-	}
-	if lease.Entry == nil {
+	if err := s.check(ctx, p.own(), lacks(fn == nil, "fn")); err != nil {
 		return v, err
 	}
-	defer func() {
-		if s.begun && !s.ended {
-			err = s.at.unwound(recover(), s.label())
-		}
-		s.leave()
-		p.giveBack(lease)
-	}()
+	lease, err := p.borrow(ctx, id, &s, opts)
 	if err != nil {
 		return v, err
 	}
-	at := p.siteOf(lease)
-	ticket, err := s.enter(ctx, at, opts)
-	if ticket != nil {
-		seat, verdict := s.core.direct.Wait(ctx, ticket)
-		err = s.take(ctx, seat, verdict)
-	}
-	if err != nil {
-		return v, err
-	}
-	v, err = fn(s.begin(ctx), lease.Resource.value)
-	s.ended = true
-	if err != nil {
-		err = at.failed(err, s.label())
-	}
-	return v, err
+	defer p.giveBack(lease)
+	return run(ctx, s.core, p.siteOf(lease), s.until, func(ctx context.Context) (T, error) { return fn(ctx, lease.Resource.value) }, opts)
 }
 
 // With is Transact for a call that has no result but an error.

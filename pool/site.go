@@ -16,6 +16,7 @@ type site struct {
 	id    handle.ID                   // zero outside transactions
 	plain mark                        // ready for callers without a context of their own
 	inner context.Context             // what these get: plain, if the pool is guarded
+	_     [64]byte                    // apart from what every call reads
 	last  atomic.Pointer[ioerr.Error] // of the last call here that failed by itself
 }
 
@@ -51,9 +52,9 @@ func (s *site) failed(err error, label string) error {
 // failure is the error of a call without a label that ran and failed by itself. A
 // program that fails often fails with the same error value each time (io.EOF, an
 // errno), so the last one is kept and told again if it fits: that costs a failing
-// call no allocation. Errors are not written to once they are built.
+// call no allocation. It is kept, with whatever it refers to, until another one comes.
 func (s *site) failure(err error) *ioerr.Error {
-	if e := s.last.Load(); e != nil && identical(e.Err, err) {
+	if e := s.last.Load(); e != nil && identicalErrors(e.Err, err) {
 		return e
 	}
 	e := s.core.failure(err, "", s.id)
@@ -67,9 +68,11 @@ func (s *site) failure(err error) *ioerr.Error {
 func (s *site) unwound(recovered any, label string) error {
 	c := s.core
 	if recovered == nil {
-		defer c.counts.exited.Add(1)
-		return s.failed(ioerr.ErrGoexit, label)
+		err := s.failed(ioerr.ErrGoexit, label)
+		c.counts.exited.Add(1)
+		return err
 	}
-	defer c.counts.panicked.Add(1)
-	return c.count(c.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, label, s.id))
+	err := c.count(c.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, label, s.id))
+	c.counts.panicked.Add(1)
+	return err
 }

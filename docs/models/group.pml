@@ -29,12 +29,14 @@ bool told[2];			/* the group's word: this gate has a line */
 byte token[ALL];
 bool granted[ALL];
 
+/* Written under the mutexes, seen by everybody. */
+bool flight[2];
+
 /* Guarded by the mutexes. */
 bool mu[2];
 chan line0 = [ALL] of { byte };
 chan line1 = [ALL] of { byte };
 chan line[2];
-bool flight[2];
 bool rousing[ALL];
 byte debt;			/* of gate 1 */
 
@@ -50,7 +52,7 @@ bool goOn;
 #define barred(g) indebted[g]
 #define ordered   false
 #endif
-#define flagged(g) (waiting[g] || indebted[g])
+#define flagged(g) (barred(g) || waiting[g] && !flight[g])
 #define lender(g)  (!waiting[g] && !indebted[g])
 #define free(g)    (word[g] < slots[g])
 #define nobody(g)  (len(line[g]) == 0)

@@ -69,7 +69,7 @@ const (
 	maxShards = 8
 )
 
-// Flags announce to the fast half that it must not decide alone.
+// Flags tell the fast half what it may decide alone.
 const (
 	waiting  = 1 << iota // somebody stands in the line, or is about to
 	starving             // the head has waited long: slots are handed over in order
@@ -107,7 +107,8 @@ type Config struct {
 
 // Gate admits callers. Use [New].
 type Gate struct {
-	// Read by every call, written when the line forms or dissolves.
+	// Read by every call. Flags are written under mu only, so a load and a store will do
+	// to change one of them.
 	flags    atomic.Uint32
 	block    uint32 // the flags that bar a newcomer from the fast half
 	normal   uint32 // number of shards that everybody may use, a power of two
@@ -119,8 +120,7 @@ type Gate struct {
 	number   uint          // in the group
 	_        [32]byte
 
-	arriving atomic.Int64  // slots handed over whose callers have not yet come to start
-	rejected atomic.Uint64 // callers refused without the mutex, as Full
+	arriving atomic.Int64 // slots handed over whose callers have not yet come to start
 
 	mu        sync.Mutex
 	state     state
@@ -140,6 +140,9 @@ type Gate struct {
 	counts  counts
 	idlers  signal.Crowd // callers of Drain
 	tickets *Tickets
+
+	_        [64]byte
+	rejected atomic.Uint64 // callers refused without the mutex, as Full
 }
 
 type limits struct {

@@ -2,8 +2,8 @@ package lanegate
 
 // Release gives the slot back. It reports whether the gate is closed and this was
 // the last one out: then the caller has inherited what the gate guarded. Exactly
-// one of Close and the Releases reports so, unless Must callers come later or the
-// gate belongs to a [Group].
+// one of Close and the Releases reports so, unless Must callers come later, a caller
+// that does not inherit gave the last slot back, or the gate belongs to a [Group].
 func (s Slot) Release() (last bool) {
 	g := s.gate
 	if !g.lets(g.flags.Load()) {
@@ -23,7 +23,8 @@ func (s Slot) Release() (last bool) {
 }
 
 // lets reports whether the flags let a slot be given back without the mutex: nobody
-// waits, or somebody is on the way to see it who need not get it.
+// waits, or somebody is on the way to see it, and the line has no right to it, it is
+// not owed, and nobody asks who is the last.
 func (g *Gate) lets(f uint32) bool { return f == 0 || f&flight != 0 && f&g.block == 0 }
 
 // freed is the rest of a Release that found a flag only after it had freed the

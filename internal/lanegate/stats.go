@@ -43,7 +43,7 @@ type Stats struct {
 // Stats returns a snapshot. Each shard's word tells started and running at one
 // moment, so Started = Completed + Running holds at any time. A caller that was
 // handed a slot counts as queued until it comes, beyond the bound of the queue: it
-// may be one that has given up, and a count of started calls must not go back.
+// may be one that has given up.
 func (g *Gate) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()

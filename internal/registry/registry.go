@@ -135,15 +135,12 @@ func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q *lanegate.Req
 	if e == nil {
 		return Lease[R]{}, r.missing(id)
 	}
-	slot, ok := e.gate.Try()
-	if ok {
-		return Lease[R]{e, slot}, nil
-	}
 	if err := e.stuckError(); err != nil && !r.closed.Load() {
 		return Lease[R]{}, err
 	}
-	q.Inherits, q.Owner = true, e.owner()
-	slot, v := e.gate.Acquire(ctx, q)
+	mine := *q
+	mine.Inherits, mine.Owner = true, e.owner()
+	slot, v := e.gate.Acquire(ctx, &mine)
 	switch {
 	case v == lanegate.Closed && !e.gate.Closed():
 		if err := e.stuckError(); err != nil && !r.closed.Load() {

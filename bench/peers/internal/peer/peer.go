@@ -119,6 +119,7 @@ func baselines() []Maker { return []Maker{bareMaker(), goroutineMaker()} }
 func ours() []Maker {
 	return []Maker{
 		threadsMaker(), strictMaker(), shardedMaker(), inlineMaker(), unguardedMaker(), sharedMaker(),
+		abandoningMaker(),
 	}
 }
 

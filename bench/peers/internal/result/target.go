@@ -170,9 +170,8 @@ func otherTargets() []Target {
 	const abandoning, pinned = "a call that may be left (Abandoning), empty", "Pinned lane, empty call"
 	return append(all,
 		Target{Row: abandoning, Shape: "dispatch", Peer: "iolane-abandoning", Metric: Time, Max: 1.1,
-			Than: than("chan-workers-pooled"), Waits: "there is no Abandoning lane yet"},
-		Target{Row: abandoning, Shape: "dispatch", Peer: "iolane-abandoning", Metric: Allocs, Max: 3,
-			Waits: "there is no Abandoning lane yet"},
+			Than: than("chan-workers-pooled")},
+		Target{Row: abandoning, Shape: "dispatch", Peer: "iolane-abandoning", Metric: Allocs, Max: 3},
 		Target{Row: pinned, Shape: "dispatch", Peer: "iolane-pinned", Metric: Time, Max: 1.1,
 			Than: than("chan-workers-locked"), Waits: "there is no Pinned lane yet, and the best wake for one is to be found"},
 		Target{Row: pinned + ", 16 for each wake", Shape: "dispatch-16", Peer: "iolane-pinned", Metric: Time, Max: 1.0 / 8,
