@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -322,4 +323,47 @@ func TestLaneThatDoesNotShutDownIsReported(t *testing.T) {
 			t.Errorf("state %v", s)
 		}
 	}
+}
+
+// hooked is a context that runs a hook when it is asked for the first value.
+type hooked struct {
+	context.Context
+	once sync.Once
+	hook func()
+}
+
+func (h *hooked) Value(key any) any {
+	h.once.Do(h.hook)
+	return h.Context.Value(key)
+}
+
+// Once a shutdown has begun the answer is that, also of a full lane that refuses at once.
+func TestShutdownBeatsAFullLane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := lane.NewThreads(lane.Config{Workers: 1, Queue: 1, Policy: lane.FailFast})
+		require.NoError(t, err)
+		p := makePool(t, pool.Config[int]{Lane: l})
+		slot, err := l.Enter(bg, lane.Call{})
+		require.NoError(t, err)
+		queued := start(func() error {
+			slot, err := l.Enter(bg, lane.Call{})
+			l.Leave(slot)
+			return err
+		})
+		waits(t, queued)
+		var closed <-chan error
+		ctx, cancel := context.WithCancel(bg)
+		defer cancel()
+		err = p.Do(&hooked{Context: ctx, hook: func() {
+			closed = start(p.Close)
+			time.Sleep(time.Second)
+		}}, nothing)
+		if e := typed(t, err); e.Outcome != ioerr.ShutdownInProgress {
+			t.Errorf("%v", err)
+		}
+		l.Leave(slot)
+		succeeds(t, <-queued)
+		succeeds(t, <-closed)
+		require.NoError(t, l.Shutdown(bg))
+	})
 }

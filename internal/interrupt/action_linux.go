@@ -34,7 +34,10 @@ const (
 // the signal came upon the thread. They touch no register and no stack, so that
 // they may run on any thread at any time, also one that runs C code. Only the
 // kernel may call them.
-func handler()  //nolint:unused // see above
+//
+//lint:ignore U1000 its address is taken in assembly
+func handler() //nolint:unused // see above
+//lint:ignore U1000 its address is taken in assembly
 func restorer() //nolint:unused // see above
 
 // entries returns the addresses of handler and restorer; the latter is 0 where the

@@ -85,13 +85,12 @@ func (g *Gate) Line(r *Request) (Slot, Verdict, *Ticket) {
 
 // pass decides without the mutex. Without a verdict enter has to.
 func (g *Gate) pass(r *Request) (Slot, Verdict) {
-	f := g.flags.Load()
-	if f&g.block == 0 {
+	if g.flags.Load()&g.block == 0 {
 		if s, ok := g.claim(true, r.Urgent, false); ok {
 			return s, Granted
 		}
 	}
-	if r.FailFast && !r.NoWait && !r.Urgent && !r.Must && g.rejects(f) {
+	if r.FailFast && !r.NoWait && !r.Urgent && !r.Must && g.rejects() {
 		return Slot{}, Full
 	}
 	return Slot{}, 0
@@ -102,21 +101,30 @@ func (g *Gate) Plain() Request { return Request{FailFast: g.failFast} }
 
 // Reject refuses, as Full, a plain caller of a gate whose callers fail fast. False
 // means only that Acquire has to look.
-func (g *Gate) Reject() bool {
-	f := g.flags.Load()
-	if !g.failFast || f&g.block == 0 && g.spare(closed|running) {
-		return false
-	}
-	return g.rejects(f)
-}
+func (g *Gate) Reject() bool { return g.failFast && g.rejects() }
 
-// rejects refuses a caller that waits for nothing, by what the flags said and without
-// the mutex, so that a flood of callers cannot hold up the line. They said that the
-// queue was full (or it has no room at all), and that the line had the first right to
-// every slot, unless the caller has found none since. The refusal takes its place in
-// the order of things at that moment.
-func (g *Gate) rejects(f uint32) bool {
-	if f&(closing|indebted) != 0 || f&full == 0 && (g.limits.queue > 0 || f&g.block != 0) {
+// rejects refuses a caller that waits for nothing, without the mutex, so that a flood of
+// callers cannot hold up the line.
+//
+// It refuses what the mutex would refuse: the queue was full (or it has no room at all)
+// while no slot was free, or while the line had the first right to every slot. Flags
+// that are the same before and after the look at the slots tell of both. A roused caller
+// that moves from the queue to a slot clears full before it takes the slot (land), so it
+// is not seen in both places. What else has an answer of its own, or is about to
+// change, is left to the mutex.
+func (g *Gate) rejects() bool {
+	f := g.flags.Load()
+	ordered := f&g.block != 0
+	switch {
+	case f&(closing|indebted|flight) != 0 || g.tickets.evicts.Load() != 0:
+		return false
+	case f&full == 0 && (g.limits.queue > 0 || ordered):
+		return false
+	case !ordered && g.spare(closed|running):
+		return false
+	case !ordered && g.group != nil && g.group.lends(g):
+		return false
+	case g.flags.Load() != f:
 		return false
 	}
 	g.rejected.Add(1)

@@ -47,8 +47,9 @@ type Tickets struct {
 // their mutex, so once a gate's own Evict has followed none of them stands in its
 // waiting room.
 func (c *Tickets) Evict(owner uint64) {
-	if _, known := c.evicted.LoadOrStore(owner, nil); !known {
-		c.evicts.Add(1)
+	c.evicts.Add(1) // before it is in the map, so that they are never fewer than that
+	if _, known := c.evicted.LoadOrStore(owner, nil); known {
+		c.evicts.Add(-1)
 	}
 }
 

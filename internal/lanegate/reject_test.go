@@ -113,3 +113,110 @@ func TestNobodyIsRefusedWhileThereIsRoom(t *testing.T) {
 	}
 	empty(t, g)
 }
+
+// A roused caller that moves from the queue to a slot is never seen in both places: the
+// second of two callers finds room.
+func TestNobodyIsRefusedWhileTheQueueEmpties(t *testing.T) {
+	g := newGate(Config{Slots: 1, Queue: 1, FailFast: true, Patience: patient})
+	a := take(t, g, Request{})
+	k := standIn(t, g, Request{})
+	a.Release() // rouses
+	if g.Reject() {
+		t.Error("refused while the one on its way has not looked")
+	}
+	g.mu.Lock() // look, step by step
+	g.land(k)
+	s, ok := g.claim(true, false, true)
+	if !ok || g.Reject() {
+		t.Errorf("claimed %v, or the second of two callers was refused", ok)
+	}
+	g.remove(k, g.patient.now())
+	g.unlock()
+	k.Take()
+	s.Release()
+	empty(t, g)
+}
+
+// A gate that closes or shrinks meanwhile refuses nobody as full who would have found a
+// slot before.
+func TestRefusedAsFullOnlyByAFullGate(t *testing.T) {
+	t.Run("close", func(t *testing.T) {
+		tickets := new(Tickets)
+		for i := range often(20_000, 300_000) {
+			g := New(Config{Slots: 4, FailFast: true, Tickets: tickets})
+			var ready sync.WaitGroup
+			ready.Add(2)
+			var wg sync.WaitGroup
+			wg.Go(func() { ready.Done(); ready.Wait(); g.Close() })
+			ready.Done()
+			ready.Wait()
+			if i%2 == 0 {
+				if g.Reject() {
+					t.Fatal("refused as full")
+				}
+			} else if _, v := g.Acquire(context.Background(), &Request{FailFast: true}); v == Full {
+				t.Fatal("refused as full")
+			}
+			wg.Wait()
+		}
+	})
+	t.Run("resize", func(t *testing.T) {
+		g := New(Config{Slots: 8, FailFast: true, Tickets: new(Tickets)})
+		over := make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+					g.Resize(7)
+					g.Resize(8)
+				}
+			}
+		})
+		for range often(300_000, 10_000_000) {
+			if g.Reject() {
+				t.Error("refused as full")
+				break
+			}
+			if s, v := g.Acquire(context.Background(), &Request{FailFast: true}); v == Granted {
+				s.Release()
+			} else if v == Full {
+				t.Error("refused as full")
+				break
+			}
+		}
+		close(over)
+		wg.Wait()
+	})
+}
+
+// An owner that is evicted is never served, whoever else comes and goes.
+func TestAnEvictedOwnerIsNeverServed(t *testing.T) {
+	var c Tickets
+	c.Evict(2)
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+					c.Evict(1)
+					c.Forget(1)
+				}
+			}
+		})
+	}
+	for range often(200_000, 5_000_000) {
+		if c.serves(2) {
+			t.Error("served")
+			break
+		}
+	}
+	close(over)
+	wg.Wait()
+}

@@ -76,32 +76,20 @@ func (g *Gate) handOver(i uint32) (t *Ticket, last bool) {
 	return t, last
 }
 
-// passOn hands over the slot of a caller that has come too late to start. On a closed
-// gate it does nothing and returns false.
-func (s Slot) passOn() bool {
+// passOn hands over the slot of a caller that has come too late to start. If it would
+// inherit and the gate is closed, it does nothing and returns false.
+func (s Slot) passOn(inherits bool) bool {
 	g := s.gate
 	g.mu.Lock()
-	if g.state != open {
+	if inherits && g.state != open {
 		g.mu.Unlock()
 		return false
 	}
 	g.arriving.Add(-1)
-	s.handOn()
-	return true
-}
-
-// giveUp gives back the slot of a caller that has started nothing under it.
-func (s Slot) giveUp() {
-	s.gate.mu.Lock()
-	s.handOn()
-}
-
-// handOn gives back a slot under which nothing was started. The mutex is held, and
-// unlocked.
-func (s Slot) handOn() {
-	s.gate.counts.returned++
-	t, _ := s.gate.handOver(s.shard)
+	g.counts.returned++
+	t, _ := g.handOver(s.shard)
 	t.wake()
+	return true
 }
 
 // turn is the caller whose turn it is for a freed slot: an urgent one first, but
@@ -141,10 +129,10 @@ func (g *Gate) rouseFree() *Ticket {
 }
 
 // land notes that t is on its way no more. Whoever calls it looks at the slots after
-// it, under the same mutex.
+// it, under the same mutex. The queue does not count as full until unlock: see rejects.
 func (g *Gate) land(t *Ticket) {
 	t.rousing = false
-	g.flags.Store(g.flags.Load() &^ flight)
+	g.flags.Store(g.flags.Load() &^ (flight | full))
 }
 
 // settle takes t out of the line with the given verdict. The result is to be

@@ -2,6 +2,7 @@ package lanegate
 
 import (
 	"context"
+	"os"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -156,6 +157,7 @@ func take(t *testing.T, g *Gate, r Request) Slot {
 func standIn(t *testing.T, g *Gate, r Request) *Ticket {
 	t.Helper()
 	k := g.tickets.get()
+	r.Inherits = true
 	if _, v := g.enter(k, &r); v != 0 {
 		t.Fatalf("verdict %d, want a place in the line", v)
 	}
@@ -207,4 +209,12 @@ func inFlight(g *Gate) bool { return g.flags.Load()&flight != 0 }
 func wake(t *Ticket, last bool) (wasLast bool) {
 	t.wake()
 	return last
+}
+
+// often is how many times a test repeats what it is about: few, or many in a long run.
+func often(few, many int) int {
+	if os.Getenv("IOLANE_STRESS") == "1" {
+		return many
+	}
+	return few
 }

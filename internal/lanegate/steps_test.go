@@ -70,6 +70,7 @@ func (s *steps) come() {
 		NoWait:   s.chance(8),
 		Must:     s.chance(8),
 		Owner:    uint64(s.pick(2)),
+		Inherits: true,
 	}}
 	s.look(a)
 	a.next = (*steps).enter

@@ -22,10 +22,6 @@ func (g *Gate) Wait(ctx context.Context, t *Ticket) (s Slot, v Verdict) {
 			s, v = g.quit(ctx, t, Ended)
 		}
 	}
-	if v == Granted && !t.inherits && g.Closed() && ctx.Err() != nil {
-		s.giveUp()
-		s, v = Slot{}, Ended
-	}
 	g.tickets.put(t)
 	return s, v
 }
@@ -44,7 +40,7 @@ func (g *Gate) deadline(t *Ticket) <-chan time.Time {
 func (g *Gate) receive(ctx context.Context, t *Ticket) (Slot, Verdict) {
 	v := Verdict(t.state.Load())
 	if v == Granted {
-		if ctx.Err() != nil && t.slot.passOn() {
+		if ctx.Err() != nil && t.slot.passOn(t.inherits) {
 			return Slot{}, Ended
 		}
 		g.arriving.Add(-1)
@@ -64,16 +60,16 @@ func (g *Gate) look(ctx context.Context, t *Ticket) (Slot, Verdict) {
 	if t.state.Load() != 0 {
 		return g.receive(ctx, t)
 	}
-	if ctx.Err() != nil && !g.Closed() { // as if it had seen that first
+	if ctx.Err() != nil && !(t.inherits && g.Closed()) { // as if it had seen that first
 		t.Wake()
 		return g.quit(ctx, t, Ended)
 	}
-	now := g.patient.now()
 	g.mu.Lock()
 	if t.state.Load() != 0 { // settled while it was on its way
 		g.mu.Unlock()
 		return g.receive(ctx, t)
 	}
+	now := g.patient.now()
 	g.land(t)
 	s, ok := g.claim(true, t.urgent, true)
 	if ok {
@@ -97,7 +93,6 @@ func (g *Gate) look(ctx context.Context, t *Ticket) (Slot, Verdict) {
 // ticket was settled first, that counts. Without a verdict the caller has to go on
 // waiting.
 func (g *Gate) quit(ctx context.Context, t *Ticket, why Verdict) (Slot, Verdict) {
-	now := g.patient.now()
 	g.mu.Lock()
 	if t.state.Load() != 0 {
 		g.mu.Unlock()
@@ -109,7 +104,7 @@ func (g *Gate) quit(ctx context.Context, t *Ticket, why Verdict) (Slot, Verdict)
 		g.mu.Unlock()
 		return Slot{}, 0
 	}
-	if t.rousing && g.state != open {
+	if t.rousing && t.inherits && g.state != open {
 		// Perhaps the last one out of a closed gate, and only a Release reports
 		// that: so it takes its slot, if it is still there.
 		g.mu.Unlock()
@@ -122,7 +117,7 @@ func (g *Gate) quit(ctx context.Context, t *Ticket, why Verdict) (Slot, Verdict)
 		g.counts.dropped++
 	}
 	roused := t.rousing
-	g.remove(t, now)
+	g.remove(t, g.patient.now())
 	var next *Ticket
 	if roused {
 		g.land(t)
