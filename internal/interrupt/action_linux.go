@@ -36,9 +36,10 @@ const (
 // kernel may call them.
 //
 //lint:ignore U1000 its address is taken in assembly
-func handler() //nolint:unused // see above
+func handler()
+
 //lint:ignore U1000 its address is taken in assembly
-func restorer() //nolint:unused // see above
+func restorer()
 
 // entries returns the addresses of handler and restorer; the latter is 0 where the
 // kernel brings one.
