@@ -21,7 +21,7 @@ import (
 // set to the name of a function below.
 const childVar = "IOLANE_POOL_TEST_CHILD"
 
-var children = map[string]func(){"stuck": stuckChild}
+var children = map[string]func(){"stuck": stuckChild, "dead": deadChild}
 
 // fatal ends a child that finds something wrong.
 func fatal(args ...any) {
