@@ -3,6 +3,7 @@ package pool_test
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,7 +45,8 @@ func sharded(isolated bool) func(lane.Config) (lane.Lane, error) {
 }
 
 func abandoning(c lane.Config) (lane.Lane, error) {
-	return lane.NewAbandoning(lane.AbandoningConfig{Config: c})
+	// In the laws that hold everywhere nobody leaves; those of leaving have tests of their own.
+	return lane.NewAbandoning(lane.AbandoningConfig{Config: c, CallLimit: lane.NoLimit, Grace: 10_000 * time.Hour})
 }
 
 func inline(c lane.Config) (lane.Lane, error) { return lane.NewInline(c.Name), nil }
