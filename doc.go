@@ -45,7 +45,8 @@
 //
 //   - A system call in progress is not interrupted. When the context ends while a
 //     call runs, its caller waits for it, unless the call was made by pool.Offload
-//     on a lane.Abandoning: then the caller leaves it, and it runs on.
+//     on a lane.Abandoning: then the caller leaves it, and it runs on; or, on Linux
+//     and if the lane is told to, it is interrupted first.
 //   - Calls need not end in the order in which they began.
 //   - Nothing is coordinated between processes.
 package iolane

@@ -27,8 +27,8 @@ var (
 	// ErrSaturated: calls that were left running hold every slot of the lane, and its
 	// budget of replacements is used up.
 	ErrSaturated = errors.New("too many calls were left running")
-	// ErrUnsupported: the lane or the platform cannot do what was asked. For lanes
-	// of other packages; those here can do all there is to ask.
+	// ErrUnsupported: the lane or the platform cannot do what was asked. An
+	// [UnsupportedError] matches it.
 	ErrUnsupported = errors.New("not supported here")
 )
 

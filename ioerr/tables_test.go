@@ -138,6 +138,7 @@ var inners = append(sentinelInners(), []inner{
 	},
 	{name: "LeftError by a limit", err: &ioerr.LeftError{Age: 1}, matches: []string{"ErrLeft"}},
 	{name: "LeftError with a cause", err: &ioerr.LeftError{Age: 1, Cause: errUser}, matches: []string{"ErrLeft", "cause"}},
+	{name: "UnsupportedError", err: &ioerr.UnsupportedError{What: "x", Err: errUser}, matches: []string{"ErrUnsupported", "cause"}},
 	{name: "StuckError", err: &ioerr.StuckError{Label: "statfs", Age: 1, Err: ioerr.ErrHandleBusy}, matches: []string{"ErrHandleBusy"}},
 	{name: "HookError of a hook that hangs", err: &ioerr.HookError{Hook: "dispose", Err: ioerr.ErrHookTimeout}, matches: []string{"ErrHookTimeout"}},
 	{

@@ -101,3 +101,19 @@ func (e *StuckError) Error() string {
 
 // Unwrap returns Err.
 func (e *StuckError) Unwrap() error { return e.Err }
+
+// UnsupportedError reports what was asked for and cannot be had here. It matches
+// ErrUnsupported and, by Err, errors.ErrUnsupported.
+type UnsupportedError struct {
+	What string // the field or function, as "lane.AbandoningConfig.Interrupt"
+	Err  error  // what the system said; never nil
+}
+
+// Error names what was asked for and the reason.
+func (e *UnsupportedError) Error() string { return e.What + ": " + e.Err.Error() }
+
+// Is matches ErrUnsupported.
+func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
+
+// Unwrap returns Err.
+func (e *UnsupportedError) Unwrap() error { return e.Err }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/iolane/iolane/internal/interrupt"
 	"github.com/iolane/iolane/internal/signal"
 	"github.com/iolane/iolane/ioerr"
 )
@@ -23,6 +24,18 @@ type AbandoningConfig struct {
 	// ended: many a call ends soon after that by itself. Zero means 100 ms; NoGrace
 	// means not at all.
 	Grace time.Duration
+
+	// Interrupt makes a system call in which a carried call is blocked return EINTR when
+	// its context, or CallLimit, has ended, by a signal aimed at its thread that is sent
+	// again until the call has ended or Grace has; only then is the call left. It works
+	// on Linux for amd64, arm64 and 386; elsewhere NewAbandoning returns an error that
+	// matches errors.ErrUnsupported. It is for calls by package syscall or x/sys/unix,
+	// which return EINTR, and should then look at their context: package os tries again.
+	// Nothing ends a call that the kernel does not let a signal end (a disk that does not
+	// answer, NFS). Each call is locked to a thread while it runs, which makes it slow
+	// if it waits for other goroutines. The lane uses one real-time signal, number 40,
+	// from its making until Shutdown has returned nil.
+	Interrupt bool
 
 	// Left is how many calls may be left running at a time, each in a slot beside
 	// the lane's. Beyond it a call that is left keeps its slot until it ends. Zero
@@ -108,12 +121,13 @@ type Abandoning struct {
 	// for Task.Left.
 	leftNow atomic.Int64 // len(left), for those who need not know more
 	mu      sync.Mutex
-	running carriedList // by when they began; those told that they are overdue are out of it
-	left    []*carried  // left and not ended, by when they were left
-	kept    int         // of these, calls that keep their slot
-	tails   int         // calls that were left, have ended, and are in their last steps
-	total   uint64      // calls that were ever left
-	watch   *time.Timer // for the head of running
+	signal  *interrupt.Signal // nil: calls are not interrupted
+	running carriedList       // by when they began; those told that they are overdue are out of it
+	left    []*carried        // left and not ended, by when they were left
+	kept    int               // of these, calls that keep their slot
+	tails   int               // calls that were left, have ended, and are in their last steps
+	total   uint64            // calls that were ever left
+	watch   *time.Timer       // for the head of running
 	armed   bool
 	epoch   time.Time
 	gone    signal.Crowd // callers of Drain
@@ -133,6 +147,11 @@ func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
 	}
 	c.Config = each
 	l := &Abandoning{rules: c, epoch: time.Now()}
+	if c.Interrupt {
+		if l.signal, err = interrupt.Take(0); err != nil {
+			return nil, &ioerr.UnsupportedError{What: "lane.AbandoningConfig.Interrupt", Err: err}
+		}
+	}
 	l.init(each, 1, false)
 	return l, nil
 }
@@ -163,6 +182,9 @@ func (l *Abandoning) Carry(ctx context.Context, c Call, t Task) error {
 	}
 	k.lane, k.task, k.slot = l, t, slot
 	k.info = LeftCall{Label: c.Label, Key: c.Key, Handle: c.Handle}
+	if l.signal != nil {
+		k.thread = interrupt.NewCall(l.signal)
+	}
 	l.begin(k)
 	go k.run()
 	return l.await(ctx, k)

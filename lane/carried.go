@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/iolane/iolane/internal/interrupt"
 	"github.com/iolane/iolane/internal/signal"
 	"github.com/iolane/iolane/ioerr"
 )
@@ -25,6 +26,7 @@ type carried struct {
 	slot Slot
 	info LeftCall
 
+	thread     *interrupt.Call // of the call, to be interrupted; nil if it is not to be
 	state      carriedState
 	began      int64 // on the lane's clock
 	overdue    bool  // the watch has told the caller to leave
@@ -46,6 +48,9 @@ const (
 // run is the goroutine of the call.
 func (k *carried) run() {
 	defer k.lane.end(k) // also if the call ends its goroutine
+	if k.thread.Enter() == nil {
+		defer k.thread.Leave()
+	} // else it was interrupted before it began, and finds its context ended
 	k.task.Run()
 }
 
@@ -72,7 +77,7 @@ func (l *Abandoning) arm(now int64) {
 		return
 	}
 	l.armed = true
-	d := time.Duration(k.began-now) + l.rules.CallLimit + l.rules.Grace
+	d := time.Duration(k.began-now) + l.rules.CallLimit
 	if l.watch == nil {
 		l.watch = time.AfterFunc(d, l.look)
 	} else {
@@ -86,7 +91,7 @@ func (l *Abandoning) look() {
 	l.mu.Lock()
 	l.armed = false
 	var wake []*carried
-	for k := l.running.head; k != nil && now-k.began >= int64(l.rules.CallLimit+l.rules.Grace); k = l.running.head {
+	for k := l.running.head; k != nil && now-k.began >= int64(l.rules.CallLimit); k = l.running.head {
 		l.running.remove(k)
 		k.overdue = true
 		if !k.posted {
@@ -101,31 +106,49 @@ func (l *Abandoning) look() {
 	}
 }
 
-// await waits for the end of a call, or leaves it.
+// await waits for the end of a call, or leaves it: when its context or the limit has
+// ended, and then the grace.
 func (l *Abandoning) await(ctx context.Context, k *carried) error {
-	done := ctx.Done()
-	var grace <-chan time.Time
+	var (
+		done  = ctx.Done()
+		grace *time.Timer
+		over  <-chan time.Time
+		cause error // of the end of the context; nil: the limit
+	)
+	defer func() {
+		if grace != nil {
+			grace.Stop()
+		}
+	}()
 	for {
-		switch k.Sleep(done, grace) {
+		switch k.Sleep(done, over) {
 		case signal.Woken:
-			if over, overdue := l.woken(k); over {
+			if isOver, isOverdue := l.woken(k); isOver {
 				l.recycle(k)
 				return nil
-			} else if overdue {
-				return l.leave(k, nil)
+			} else if !isOverdue || grace != nil {
+				continue
 			}
 		case signal.Done:
-			if l.rules.Grace == 0 {
-				return l.leave(k, context.Cause(ctx))
-			}
-			done = nil
-			timer := time.NewTimer(l.rules.Grace)
-			defer timer.Stop()
-			grace = timer.C
+			cause = context.Cause(ctx)
 		case signal.Expired:
-			return l.leave(k, context.Cause(ctx))
+			return l.leave(k, cause)
 		}
+		grace = time.NewTimer(l.rules.Grace)
+		done, over = nil, grace.C
+		l.interrupt(k)
 	}
+}
+
+// interrupt interrupts the call, if that was asked for, again and again until it has
+// ended or the grace has.
+func (l *Abandoning) interrupt(k *carried) {
+	if k.thread == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), l.rules.Grace)
+	defer cancel()
+	_ = k.thread.Interrupt(ctx) // that it does not end is seen by its caller, who leaves it
 }
 
 // woken is the state of a call whose caller has taken a token.

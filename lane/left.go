@@ -82,16 +82,27 @@ func (l *Abandoning) Drain(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	if len(l.left)+l.tails == 0 {
-		if l.watch != nil {
-			l.watch.Stop()
-		}
+		l.rest()
 		l.mu.Unlock()
 		return nil
 	}
 	if !l.gone.Wait(ctx, &l.mu) {
 		return ctx.Err()
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rest()
 	return nil
+}
+
+// rest gives back what the sealed and drained lane needs no more. mu is held.
+func (l *Abandoning) rest() {
+	if l.watch != nil {
+		l.watch.Stop()
+	}
+	if l.signal != nil {
+		l.signal.Release()
+	}
 }
 
 // Shutdown implements [Lane]. It waits for calls that were left, too: until they end,
