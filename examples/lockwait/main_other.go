@@ -1,6 +1,5 @@
 //go:build !(linux || darwin || freebsd)
 
-// Command lockwait needs flock, which this system does not have.
 package main
 
 import (
@@ -8,6 +7,7 @@ import (
 	"os"
 )
 
+// main has nothing to work with: this system has no flock.
 func main() {
 	fmt.Fprintln(os.Stderr, "lockwait: there is no flock here")
 	os.Exit(1)
