@@ -62,11 +62,13 @@ func sixteen() []Task {
 // BenchmarkRatio measures in turns, since where the kernel puts the two threads moves
 // all by a factor of five from one second to the next. The figures are ns for a bare
 // hand-over, the median of the rounds, and what the others are of that, a task: by
-// medians and by means.
+// medians and by means. A second bare one shows how much of that is
+// noise. Each has threads of its own, since the kernel learns where to put a thread from
+// what it did last.
 func BenchmarkRatio(b *testing.B) {
 	ctx := context.Background()
-	w := newBare(b)
-	s := open(b, Config{Threads: 1})
+	w, again := newBare(b), newBare(b)
+	s, batches := open(b, Config{Threads: 1}), open(b, Config{Threads: 1})
 	four := open(b, Config{Threads: 4})
 	tasks := sixteen()
 	shapes := []struct {
@@ -75,9 +77,10 @@ func BenchmarkRatio(b *testing.B) {
 		f    func()
 	}{
 		{"bare", 1, func() { w.run(empty{}) }},
+		{"bare-again", 1, func() { again.run(empty{}) }},
 		{"run", 1, func() { _ = s.Run(ctx, empty{}) }},
 		{"run-of-4", 1, func() { _ = four.Run(ctx, empty{}) }},
-		{"batch16", 16, func() { _, _ = s.RunBatch(ctx, tasks) }},
+		{"batch16", 16, func() { _, _ = batches.RunBatch(ctx, tasks) }},
 	}
 	const calls = 25
 	took := make([][]float64, len(shapes))

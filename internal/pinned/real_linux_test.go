@@ -61,9 +61,21 @@ func TestSameNumberSameThread(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	ids = slices.DeleteFunc(ids, func(id int) bool { return id == 0 })
 	slices.Sort(ids)
-	if len(slices.Compact(slices.DeleteFunc(ids, func(id int) bool { return id == 0 }))) == 0 {
-		t.Fatal("nobody ran")
+	if n := len(ids); n == 0 || len(slices.Compact(ids)) != n {
+		t.Fatalf("threads %v", ids)
+	}
+}
+
+// Who is told that his task has run finds a thread idle.
+func TestCallerComesBackToAnIdleThread(t *testing.T) {
+	s := open(t, Config{Threads: 2})
+	for range 500 {
+		require.NoError(t, s.Run(t.Context(), Func(func(*Thread) {})))
+		if got := s.Stats(); got.Idle != 2 {
+			t.Fatalf("got %+v", got)
+		}
 	}
 }
 

@@ -110,7 +110,9 @@ func (s *Threads) next(t *Thread) *job {
 }
 
 // look takes the first job for a thread that has nothing to do. If there is none the
-// thread is idle and must sleep, or it must end.
+// thread is idle and must sleep, or it must end. Only then the caller of the last job is
+// told: who comes again at once finds the thread idle, and does not meet it at mu, where
+// a locked goroutine that has to wait costs as much as one that has to be woken.
 func (s *Threads) look(t *Thread) (j *job, sleep bool) {
 	s.mu.Lock()
 	if s.flight == t {
@@ -130,6 +132,10 @@ func (s *Threads) look(t *Thread) (j *job, sleep bool) {
 	}
 	s.mu.Unlock()
 	roused.wake()
+	if over := t.over; over != nil {
+		t.over = nil
+		over.Wake()
+	}
 	t.announce(nil)
 	return j, sleep
 }
@@ -151,8 +157,7 @@ func (t *Thread) run(j *job) (fit bool) {
 			return false
 		}
 	}
-	t.job = nil
-	j.Wake()
+	t.job, t.over = nil, j
 	return true
 }
 

@@ -32,6 +32,7 @@ type Thread struct {
 	tainted  bool
 	inTask   bool // a task has begun and not returned
 	job      *job // what it runs
+	over     *job // what it has run; its caller is told when the thread has looked further
 	restores []func() error
 }
 
