@@ -94,6 +94,39 @@ func TestCloseReplacesNoThreadInVain(t *testing.T) {
 	})
 }
 
+// Nor does it fill the number of a thread that has ended, for the rest of a batch.
+func TestCloseStartsNoThreadAnew(t *testing.T) {
+	var h hooks
+	bubble(t, h.config(2), func(t *testing.T, s *Threads, settle func() Stats) {
+		g := newGate()
+		over := make(chan int)
+		go func() {
+			n, err := s.RunBatch(context.Background(), []Task{
+				g, Func(func(th *Thread) { th.Taint() }), Func(func(*Thread) {}),
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			over <- n
+		}()
+		<-g.entered
+		closed := make(chan error)
+		go func() { closed <- s.Close(context.Background()) }()
+		if got := settle(); got.Vacant != 1 {
+			t.Fatalf("got %+v", got)
+		}
+		h.taken()
+		close(g.open)
+		if n := <-over; n != 3 {
+			t.Fatalf("%d have run", n)
+		}
+		require.NoError(t, <-closed)
+		if log := h.taken(); len(log) != 3 || log[0][4:] != log[2][4:] {
+			t.Fatalf("%v, want stop, start and stop of one thread", log)
+		}
+	})
+}
+
 // If it cannot be replaced, the rest is told so.
 func TestCloseTellsTheRestThatNoThreadIsLeft(t *testing.T) {
 	var h hooks

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iolane/iolane/internal/signal"
 	"github.com/iolane/iolane/ioerr"
 )
 
@@ -211,7 +212,7 @@ func TestOneThreadInFlightAtATime(t *testing.T) {
 	s.spawn = func(*Thread) {}
 	var threads []*Thread
 	for i := range 3 {
-		th := &Thread{index: i, Parker: newJobOf(s).Parker}
+		th := &Thread{index: i, Parker: signal.NewParker()}
 		s.counts[starting]++
 		s.seats[i] = true
 		s.vacant--
@@ -242,6 +243,36 @@ func TestOneThreadInFlightAtATime(t *testing.T) {
 	if _, sleep := s.look(threads[1]); !sleep || s.flight != nil || len(s.idle) != 2 {
 		t.Fatal("a thread that came too late sleeps again, and is in flight no more")
 	}
+	lawful(t, s)
+}
+
+// The caller of a job is told when the thread is idle, or has taken the next one.
+func TestCallerIsToldAfterTheThreadHasLookedFurther(t *testing.T) {
+	s, err := newThreads(Config{Threads: 1})
+	require.NoError(t, err)
+	s.spawn = func(*Thread) {}
+	th := &Thread{Parker: signal.NewParker()}
+	s.counts[starting]++
+	s.seats[0], s.vacant, s.live = true, 0, 1
+	s.look(th)
+	j := newJobOf(s)
+	j.one[0] = Func(func(*Thread) {})
+	require.NoError(t, s.enqueue(j))
+	th.Take()
+	if got, _ := s.look(th); got != j || !th.run(j) {
+		t.Fatal("the job did not run")
+	}
+	now := make(chan struct{})
+	close(now)
+	for range 20 { // one token in any of them would do
+		if j.Sleep(now, nil) == signal.Woken {
+			t.Fatal("told too early")
+		}
+	}
+	if _, sleep := s.look(th); !sleep || len(s.idle) != 1 {
+		t.Fatal("the thread is not idle")
+	}
+	j.Take()
 	lawful(t, s)
 }
 
