@@ -47,8 +47,8 @@ type AbandoningConfig struct {
 	LeftPerHandle, LeftPerKey int
 
 	// OnLate is called when a call that was left has ended after all, on the
-	// goroutine that ran it, which nobody waits for. A panic in it is counted with
-	// those of OnEvent.
+	// goroutine that ran it. Shutdown waits for it, so it must not call Shutdown. A panic
+	// in it is counted with those of OnEvent.
 	OnLate func(LeftCall)
 }
 
@@ -116,6 +116,7 @@ type Abandoning struct {
 	gated
 	rules AbandoningConfig
 	late  atomic.Uint64 // panics in OnLate
+	stuck atomic.Uint64 // calls refused because of others that were left
 
 	// mu guards what follows and the state of every carried call. It is a leaf but
 	// for Task.Left.
@@ -125,7 +126,7 @@ type Abandoning struct {
 	running carriedList       // by when they began; those told that they are overdue are out of it
 	left    []*carried        // left and not ended, by when they were left
 	kept    int               // of these, calls that keep their slot
-	tails   int               // calls that were left, have ended, and are in their last steps
+	tails   int               // calls that have ended and are in their last steps
 	total   uint64            // calls that were ever left
 	watch   *time.Timer       // for the head of running
 	armed   bool
@@ -172,20 +173,28 @@ func (l *Abandoning) Enter(ctx context.Context, c Call) (Slot, error) {
 
 // Carry implements [Carrier].
 func (l *Abandoning) Carry(ctx context.Context, c Call, t Task) error {
+	if ctx == nil {
+		return noContext()
+	}
+	done := ctx.Done() // before anything is held: it is the caller's, and could panic
 	slot, err := l.Enter(ctx, c)
 	if err != nil {
+		return err
+	}
+	if err := l.refuse(&c); err != nil { // what it waited behind has been left meanwhile
+		l.Leave(slot)
 		return err
 	}
 	k, _ := l.cache.Get().(*carried)
 	if k == nil {
 		k = &carried{Parker: signal.NewParker()}
 	}
-	k.lane, k.task, k.slot = l, t, slot
+	k.lane, k.task, k.slot, k.owner = l, t, slot, c.Owner
 	k.info = LeftCall{Label: c.Label, Key: c.Key, Handle: c.Handle}
 	if l.signal != nil {
-		k.thread = interrupt.NewCall(l.signal)
+		k.thread, k.entered = interrupt.NewCall(l.signal), make(chan struct{})
 	}
 	l.begin(k)
 	go k.run()
-	return l.await(ctx, k)
+	return l.await(ctx, done, k)
 }

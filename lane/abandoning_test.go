@@ -33,6 +33,7 @@ func (k *task) Run() {
 		runtime.Goexit()
 	}
 }
+func (k *task) Ending(error)           {}
 func (k *task) Left(age time.Duration) { k.left.Store(int64(age)) }
 func (k *task) End(left bool) {
 	if left {

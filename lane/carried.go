@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -26,7 +27,9 @@ type carried struct {
 	slot Slot
 	info LeftCall
 
+	owner      uint64          // Call.Owner: handles of several owners may be equal
 	thread     *interrupt.Call // of the call, to be interrupted; nil if it is not to be
+	entered    chan struct{}   // closed when thread can be interrupted
 	state      carriedState
 	began      int64 // on the lane's clock
 	overdue    bool  // the watch has told the caller to leave
@@ -48,9 +51,11 @@ const (
 // run is the goroutine of the call.
 func (k *carried) run() {
 	defer k.lane.end(k) // also if the call ends its goroutine
-	if k.thread.Enter() == nil {
+	if k.thread != nil {
+		_ = k.thread.Enter() // nobody asks it to end before entered is closed
+		close(k.entered)
 		defer k.thread.Leave()
-	} // else it was interrupted before it began, and finds its context ended
+	}
 	k.task.Run()
 }
 
@@ -108,9 +113,10 @@ func (l *Abandoning) look() {
 
 // await waits for the end of a call, or leaves it: when its context or the limit has
 // ended, and then the grace.
-func (l *Abandoning) await(ctx context.Context, k *carried) error {
+// Nothing of the caller's is called here that could panic: the call runs, and what it
+// holds is not the caller's to give back any more.
+func (l *Abandoning) await(ctx context.Context, done <-chan struct{}, k *carried) error {
 	var (
-		done  = ctx.Done()
 		grace *time.Timer
 		over  <-chan time.Time
 		cause error // of the end of the context; nil: the limit
@@ -130,14 +136,25 @@ func (l *Abandoning) await(ctx context.Context, k *carried) error {
 				continue
 			}
 		case signal.Done:
-			cause = context.Cause(ctx)
+			cause = causeOf(ctx)
 		case signal.Expired:
 			return l.leave(k, cause)
 		}
 		grace = time.NewTimer(l.rules.Grace)
 		done, over = nil, grace.C
+		k.task.Ending(cause)
 		l.interrupt(k)
 	}
+}
+
+// causeOf is the cause of a context that has ended, also of one that panics.
+func causeOf(ctx context.Context) (cause error) {
+	defer func() {
+		if recover() != nil {
+			cause = context.Canceled
+		}
+	}()
+	return cmp.Or(context.Cause(ctx), context.Canceled)
 }
 
 // interrupt interrupts the call, if that was asked for, again and again until it has
@@ -148,6 +165,11 @@ func (l *Abandoning) interrupt(k *carried) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), l.rules.Grace)
 	defer cancel()
+	select {
+	case <-k.entered:
+	case <-ctx.Done():
+		return
+	}
 	_ = k.thread.Interrupt(ctx) // that it does not end is seen by its caller, who leaves it
 }
 
@@ -203,10 +225,10 @@ func (l *Abandoning) end(k *carried) {
 	l.mu.Lock()
 	l.running.remove(k)
 	wasLeft := k.state == left
+	l.tails++
 	if wasLeft {
 		l.left = deleteCall(l.left, k)
 		l.leftNow.Add(-1)
-		l.tails++
 		if k.keeps {
 			l.kept--
 		}
@@ -215,6 +237,7 @@ func (l *Abandoning) end(k *carried) {
 	}
 	keeps := !wasLeft || k.keeps
 	l.mu.Unlock()
+	defer l.over(k, wasLeft) // also if a hook ends the goroutine
 	if keeps {
 		l.Leave(k.slot)
 	}
@@ -222,17 +245,18 @@ func (l *Abandoning) end(k *carried) {
 	if wasLeft {
 		l.tell(k)
 	}
+}
+
+// over is the very end of a call: nothing of it is left but the caller that receives it.
+func (l *Abandoning) over(k *carried, wasLeft bool) {
 	l.mu.Lock()
-	if wasLeft {
-		if l.tails--; len(l.left)+l.tails == 0 {
-			l.gone.WakeAll()
-		}
-		l.mu.Unlock()
-		return
+	if l.tails--; len(l.left)+l.tails == 0 {
+		l.gone.WakeAll()
 	}
-	k.state = over
-	post := !k.posted
-	k.posted = true
+	post := !wasLeft && !k.posted
+	if !wasLeft {
+		k.state, k.posted = over, true
+	}
 	l.mu.Unlock()
 	if post {
 		k.Wake()

@@ -19,11 +19,15 @@ type Carrier interface {
 	Carry(ctx context.Context, c Call, t Task) error
 }
 
-// Task is a call as a Carrier sees it. The methods are called by the lane only, in this
-// order, each at most once.
+// Task is a call as a Carrier sees it. The methods are called by the lane only, each at
+// most once; Ending and Left perhaps while Run runs.
 type Task interface {
 	// Run runs the call to its end. It does not panic; it may end its goroutine.
 	Run()
+
+	// Ending tells the task that its caller is about to leave it: its context has ended
+	// with that cause, or, if it is nil, the lane's limit for calls.
+	Ending(cause error)
 
 	// Left tells the task that its caller leaves it, so many nanoseconds after it
 	// began. It is called before End, perhaps while Run runs, under a lock of the
@@ -41,4 +45,6 @@ type LeftCall struct {
 	Key    string
 	Handle uint64        // Call.Handle
 	Age    time.Duration // since it began to run
+
+	KeepsSlot bool // of the lane, since the budget of replacements was used up
 }

@@ -32,6 +32,7 @@ func (r *reading) Run() {
 		}
 	}
 }
+func (r *reading) Ending(error)       {}
 func (r *reading) Left(time.Duration) {}
 func (r *reading) End(bool)           { r.ends.Add(1) }
 

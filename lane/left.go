@@ -11,17 +11,18 @@ import (
 // refuse says why a call must not even wait: what it names is held by a call that was
 // left, or such calls hold every slot. The owner's duties are not refused.
 func (l *Abandoning) refuse(c *Call) error {
-	if l.leftNow.Load() == 0 || c.Must {
+	if l.leftNow.Load() == 0 || c.Must || l.gates[0].Closed() {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	count := func(most int, err error, same func(*LeftCall) bool) error {
+	count := func(most int, err error, same func(*carried) bool) error {
 		n := 0
 		for _, k := range l.left {
-			if same(&k.info) {
+			if same(k) {
 				if n++; n == most {
+					l.stuck.Add(1)
 					return &ioerr.StuckError{Label: k.info.Label, Age: time.Duration(now - k.began), Err: err}
 				}
 			}
@@ -29,16 +30,21 @@ func (l *Abandoning) refuse(c *Call) error {
 		return nil
 	}
 	if c.Handle != 0 {
-		if err := count(l.rules.LeftPerHandle, ioerr.ErrHandleBusy, func(i *LeftCall) bool { return i.Handle == c.Handle }); err != nil {
+		if err := count(l.rules.LeftPerHandle, ioerr.ErrHandleBusy, func(k *carried) bool { return k.info.Handle == c.Handle && k.owner == c.Owner }); err != nil {
 			return err
 		}
 	}
 	if c.Key != "" {
-		if err := count(l.rules.LeftPerKey, ioerr.ErrKeyBusy, func(i *LeftCall) bool { return i.Key == c.Key }); err != nil {
+		if err := count(l.rules.LeftPerKey, ioerr.ErrKeyBusy, func(k *carried) bool { return k.info.Key == c.Key }); err != nil {
 			return err
 		}
 	}
-	if l.kept > 0 && l.kept >= l.gates[0].Stats().Slots {
+	slots := l.gates[0].Stats().Slots
+	if !c.Urgent {
+		slots -= l.reserved
+	}
+	if l.kept > 0 && l.kept >= slots {
+		l.stuck.Add(1)
 		return ioerr.ErrSaturated
 	}
 	return nil
@@ -63,13 +69,16 @@ func (l *Abandoning) tell(k *carried) {
 func (l *Abandoning) Stats() Stats {
 	s := l.gated.Stats()
 	s.CallbackPanics += l.late.Load()
+	n := l.stuck.Load()
+	s.Refused.QueueFull += n
+	s.Submitted += n
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.LeftTotal = l.total
 	for _, k := range l.left {
 		info := k.info
-		info.Age = time.Duration(now - k.began)
+		info.Age, info.KeepsSlot = time.Duration(now-k.began), k.keeps
 		s.Left = append(s.Left, info)
 	}
 	return s
@@ -82,21 +91,19 @@ func (l *Abandoning) Drain(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	if len(l.left)+l.tails == 0 {
-		l.rest()
 		l.mu.Unlock()
 		return nil
 	}
 	if !l.gone.Wait(ctx, &l.mu) {
 		return ctx.Err()
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rest()
 	return nil
 }
 
-// rest gives back what the sealed and drained lane needs no more. mu is held.
+// rest gives back what a lane that was shut down needs no more.
 func (l *Abandoning) rest() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.watch != nil {
 		l.watch.Stop()
 	}
@@ -111,7 +118,11 @@ func (l *Abandoning) Shutdown(ctx context.Context) error {
 	if err := l.gated.Shutdown(ctx); err != nil {
 		return err
 	}
-	return l.Drain(ctx)
+	if err := l.Drain(ctx); err != nil {
+		return err
+	}
+	l.rest()
+	return nil
 }
 
 // carriedList is the calls that run, the oldest first.

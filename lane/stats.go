@@ -45,7 +45,7 @@ type Stats struct {
 
 // Refused counts callers that never got in, by reason.
 type Refused struct {
-	QueueFull  uint64 // ErrQueueFull, ErrKeyBusy
+	QueueFull  uint64 // ErrQueueFull, ErrKeyBusy; *ioerr.StuckError, ErrSaturated
 	Overloaded uint64 // ErrOverloaded
 	Reentry    uint64 // ErrReentry
 	Expired    uint64 // ErrAcceptTimeout

@@ -205,8 +205,14 @@ func (s *stay) leave() {
 		s.core.calls.remove(s.listed)
 	}
 	if s.mark != nil {
+		defer s.release() // a context of somebody's making may panic
 		s.mark.end()
+		return
 	}
+	s.release()
+}
+
+func (s *stay) release() {
 	switch {
 	case s.seated:
 		s.core.direct.Slot(s.seat).Release()

@@ -33,7 +33,8 @@ func (p *Pool[R]) inside(ctx context.Context) bool {
 // busy reports whether calls of the pool are running.
 func (p *Pool[R]) busy() bool {
 	if p.gate == nil {
-		return p.lane.Stats().Running > 0
+		s := p.lane.Stats()
+		return s.Running > 0 || len(s.Left) > 0
 	}
 	return p.gate.Stats().Running > 0 || p.reg.AnyHeld()
 }

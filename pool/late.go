@@ -69,8 +69,11 @@ func (c *core) leftBehind(ctx context.Context, left *ioerr.LeftError, label stri
 		Outcome: ioerr.TimedOut, Origin: ioerr.Lane, Effect: ioerr.Unknown,
 		Label: label, Lane: c.lane.Name(), Err: left,
 	}
-	if left.Cause != nil && !errors.Is(left.Cause, context.DeadlineExceeded) {
+	if left.Cause != nil {
 		e.Outcome = outcomeOf(ctx)
+	}
+	if errors.Is(left.Cause, ioerr.ErrShutdown) {
+		e.Outcome = ioerr.ShutdownInProgress
 	}
 	if !id.IsZero() {
 		e.Handle = id

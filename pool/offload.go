@@ -85,7 +85,7 @@ func (c *core) carrierOf() lane.Carrier {
 type parcel[T any] struct {
 	stay
 	fn   func(context.Context) (T, error)
-	ctx  context.Context // the caller's
+	ctx  context.Context // what it gets
 	undo func(T) error   // of a result that nobody receives; or nil
 
 	stick    func(label string, began time.Time) // makes the handle refuse callers; nil outside transactions
@@ -103,6 +103,10 @@ type parcel[T any] struct {
 func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, opts []Option) (v T, err error) {
 	c := t.core
 	t.at, t.ctx = at, ctx
+	if !c.unguarded {
+		t.mark = &mark{Context: ctx, site: at, own: true}
+		t.ctx = t.mark
+	}
 	carried := false
 	defer func() {
 		if !carried { // refused, or the lane panicked
@@ -144,6 +148,10 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 
 // Run implements [lane.Task].
 func (t *parcel[T]) Run() {
+	if t.core.gated == nil && t.core.state.Load() != stateOpen { // such a lane could not refuse it
+		t.err, t.ended = &t.core.refusals().shutdown, true
+		return
+	}
 	if t.name != "" {
 		t.listed = t.core.calls.add(t.name, t.at.id)
 	}
@@ -152,7 +160,7 @@ func (t *parcel[T]) Run() {
 			t.lost(recover())
 		}
 	}()
-	v, err := t.fn(t.begin(t.ctx))
+	v, err := t.fn(t.ctx)
 	t.ended = true
 	if t.v = v; err != nil {
 		t.err = t.core.failure(err, t.name, t.at.id)
@@ -192,14 +200,26 @@ func (t *parcel[T]) Left(age time.Duration) {
 	}
 }
 
-// End implements [lane.Task].
+// Ending implements [lane.Task]. A context that has ended ends that of the call by
+// itself.
+func (t *parcel[T]) Ending(cause error) {
+	if cause == nil && t.mark != nil {
+		t.mark.join().cancel(ioerr.ErrLeft)
+	}
+}
+
+// End implements [lane.Task]. It runs on a goroutine of the lane's, where a panic of the
+// caller's context would end the process.
 func (t *parcel[T]) End(left bool) {
-	t.leave()
+	defer func() {
+		_ = recover()
+		if t.giveBack != nil {
+			t.giveBack(left)
+		}
+	}()
+	defer t.leave()
 	if left {
 		t.undoResult()
-	}
-	if t.giveBack != nil {
-		t.giveBack(left)
 	}
 }
 

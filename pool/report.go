@@ -46,8 +46,12 @@ func (r *Report) Error() string {
 		parts = append(parts, s)
 	}
 	all := func(n int, what string, name func(i int) string) { add(uint64(n), what, n, name) }
+	others := "running or queued"
+	if len(r.Running) > 0 {
+		others = "more " + others
+	}
 	all(len(r.Running), "running", func(i int) string { return r.Running[i].String() })
-	add(uint64(r.Others), "more running or queued", 0, nil)
+	add(uint64(r.Others), others, 0, nil)
 	all(len(r.Undisposed), "not disposed of", func(i int) string { return r.Undisposed[i].String() })
 	add(r.FailedTotal, "failed", len(r.Failed), func(i int) string { return r.Failed[i].Error() })
 	switch {
@@ -108,6 +112,11 @@ func (p *Pool[R]) report() *Report {
 	} else { // the lane counts them all, and the disposals
 		s := p.lane.Stats()
 		inside = s.Running + s.Queued
+		for _, c := range s.Left {
+			if !c.KeepsSlot {
+				inside++
+			}
+		}
 	}
 	for _, c := range r.Running {
 		if p.gate == nil || c.Handle.IsZero() {

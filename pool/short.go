@@ -28,7 +28,9 @@ func runShort[T any](ctx context.Context, plain bool, at *site, seat lanegate.Sl
 			err = at.unwound(recover(), "")
 		}
 		if m != nil {
+			defer seat.Release() // a context of somebody's making may panic
 			m.end()
+			return
 		}
 		seat.Release()
 	}()

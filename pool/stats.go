@@ -40,7 +40,7 @@ type Stats struct {
 	Cancelled uint64
 	TimedOut  uint64
 	Shutdown  uint64
-	Ran       uint64 // calls that did not succeed although they ran; they are among Failed and Shutdown
+	Ran       uint64 // calls that did not succeed although they ran, or were left running; they are among the four above
 	Panicked  uint64 // of these, by a panic
 	Exited    uint64 // of these, by runtime.Goexit
 

@@ -146,8 +146,7 @@ func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q *lanegate.Req
 		if err := e.stuckError(); err != nil && !r.closed.Load() {
 			return Lease[R]{}, err
 		}
-		// It was stuck for a moment, and is not any more: as if it had been busy.
-		return Lease[R]{}, r.refusal(ctx, lanegate.Full)
+		return r.Acquire(ctx, id, q) // it was stuck for a moment, and is not any more
 	case v != lanegate.Granted:
 		return Lease[R]{}, r.refusal(ctx, v)
 	case ctx.Err() != nil && e.gate.Closed():

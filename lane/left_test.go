@@ -1,0 +1,161 @@
+package lane_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+)
+
+// leaveOne has a lane carry a call that is left, and returns its task.
+func leaveOne(t *testing.T, l lane.Carrier, c lane.Call) *task {
+	t.Helper()
+	k := newTask()
+	done := carry(t.Context(), l, c, k)
+	time.Sleep(time.Minute)
+	require.ErrorIs(t, returned(t, done), ioerr.ErrLeft)
+	return k
+}
+
+// OnLate may end its goroutine: the lane still comes to its end.
+func TestOnLateMayEndItsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := abandoning(t, lane.AbandoningConfig{CallLimit: time.Second, OnLate: func(lane.LeftCall) { runtime.Goexit() }})
+		close(leaveOne(t, l, lane.Call{}).gate)
+		shut(t, l)
+	})
+}
+
+// Equal handles of several owners are different ones; equal keys are one.
+func TestLeftCallsOfOthersHoldNoHandleOfMine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := abandoning(t, lane.AbandoningConfig{CallLimit: time.Second})
+		k := leaveOne(t, l, lane.Call{Handle: 1, Owner: 1, Key: "disk"})
+		mine := newTask()
+		close(mine.gate)
+		require.NoError(t, l.Carry(t.Context(), lane.Call{Handle: 1, Owner: 2}, mine))
+		require.ErrorIs(t, l.Carry(t.Context(), lane.Call{Handle: 1, Owner: 1}, newTask()), ioerr.ErrHandleBusy)
+		require.ErrorIs(t, l.Carry(t.Context(), lane.Call{Owner: 2, Key: "disk"}, newTask()), ioerr.ErrKeyBusy)
+		s := l.Stats()
+		if s.Refused.QueueFull != 2 || s.Submitted != 4 || s.Submitted != s.Accepted+uint64(s.Waiting)+s.Refused.Total() {
+			t.Errorf("%+v", s)
+		}
+		close(k.gate)
+		shut(t, l)
+	})
+}
+
+// Whoever waits behind a call that is left, for its key or for the last slot, is told
+// when he comes to his turn, and no more calls are left than may be.
+func TestWhoWaitsBehindALeftCallIsToldInHisTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := abandoning(t, lane.AbandoningConfig{Config: lane.Config{Workers: 2, PerKey: 1}, CallLimit: time.Second, Grace: lane.NoGrace})
+		var tasks []*task
+		var calls []<-chan error
+		for range 5 {
+			k := newTask()
+			tasks = append(tasks, k)
+			calls = append(calls, carry(t.Context(), l, lane.Call{Key: "dead"}, k))
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		require.ErrorIs(t, returned(t, calls[0]), ioerr.ErrLeft)
+		for _, c := range calls[1:] {
+			require.ErrorIs(t, returned(t, c), ioerr.ErrKeyBusy)
+		}
+		if s := l.Stats(); s.LeftTotal != 1 || s.Running != 0 {
+			t.Errorf("%+v", s)
+		}
+		close(tasks[0].gate)
+		shut(t, l)
+	})
+}
+
+// Reserved slots count for nobody who may not use them.
+func TestALaneIsSaturatedAlsoWithReservedSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := abandoning(t, lane.AbandoningConfig{Config: lane.Config{Workers: 2, Reserved: 1}, CallLimit: time.Second, Left: 1})
+		first, second := leaveOne(t, l, lane.Call{}), leaveOne(t, l, lane.Call{})
+		require.ErrorIs(t, l.Carry(t.Context(), lane.Call{}, newTask()), ioerr.ErrSaturated)
+		urgent := newTask()
+		close(urgent.gate)
+		require.NoError(t, l.Carry(t.Context(), lane.Call{Urgent: true}, urgent))
+		close(first.gate)
+		close(second.gate)
+		shut(t, l)
+	})
+}
+
+// The lifecycle comes first, and a duty of the owner is watched after it, too.
+func TestAClosedAbandoningLane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := abandoning(t, lane.AbandoningConfig{CallLimit: time.Second})
+		k := leaveOne(t, l, lane.Call{Handle: 1})
+		l.Seal()
+		require.ErrorIs(t, l.Carry(t.Context(), lane.Call{Handle: 1}, newTask()), ioerr.ErrShutdown)
+		close(k.gate)
+		require.NoError(t, l.Drain(t.Context()))
+		duty := leaveOne(t, l, lane.Call{Must: true})
+		close(duty.gate)
+		shut(t, l)
+	})
+}
+
+// panicking is a context that panics when it is asked what n says.
+type panicking struct {
+	context.Context
+	in string
+}
+
+func (c panicking) Done() <-chan struct{} {
+	if c.in == "Done" {
+		panic(c.in)
+	}
+	return c.Context.Done()
+}
+
+func (c panicking) Value(key any) any {
+	if c.in == "Value" {
+		panic(c.in)
+	}
+	return c.Context.Value(key)
+}
+
+// A context that panics costs nothing before the call has begun, and nothing after it.
+func TestACarriedCallWithAContextThatPanics(t *testing.T) {
+	for _, in := range []string{"Done", "Value"} {
+		synctest.Test(t, func(t *testing.T) {
+			l := abandoning(t, lane.AbandoningConfig{Config: lane.Config{Workers: 1}})
+			ctx, cancel := context.WithCancel(t.Context())
+			k := newTask()
+			done := make(chan error, 1)
+			go func() {
+				defer func() {
+					if recover() != nil {
+						done <- nil
+					}
+				}()
+				done <- l.Carry(panicking{ctx, in}, lane.Call{}, k)
+			}()
+			synctest.Wait()
+			cancel()
+			time.Sleep(time.Minute)
+			err := returned(t, done)
+			if in == "Value" {
+				require.ErrorIs(t, err, ioerr.ErrLeft)
+			}
+			close(k.gate)
+			synctest.Wait()
+			again := newTask()
+			close(again.gate)
+			require.NoError(t, l.Carry(t.Context(), lane.Call{}, again))
+			shut(t, l)
+		})
+	}
+}
