@@ -63,6 +63,27 @@ func (p *Pool[R]) registerLate(ctx context.Context, lease registry.Lease[resourc
 	return lease.ID, nil
 }
 
+// ownContext is the context of a call whose lane can end it, also if the caller's never
+// ends. Unlike that of other calls it is joined as soon as it is asked for anything.
+type ownContext struct{ *mark }
+
+// Done implements context.Context.
+func (c ownContext) Done() <-chan struct{} { return c.join().Done() }
+
+// Err implements context.Context.
+func (c ownContext) Err() error { return c.join().Err() }
+
+// Value implements context.Context.
+func (c ownContext) Value(key any) any {
+	if key == (markKey{}) {
+		return c.mark
+	}
+	if v := c.join().Value(key); v != nil {
+		return v
+	}
+	return c.Context.Value(key)
+}
+
 // leftBehind is the error of a call that its caller has left.
 func (c *core) leftBehind(ctx context.Context, left *ioerr.LeftError, label string, id handle.ID) error {
 	e := &ioerr.Error{

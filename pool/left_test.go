@@ -158,3 +158,38 @@ func TestTheOutcomeOfALeftCall(t *testing.T) {
 		closes(t, p)
 	})
 }
+
+// The context of a call that may be left says all that its caller's says, ends with the
+// shutdown that gives up on it, and has ended after it.
+func TestTheContextOfACallThatMayBeLeft(t *testing.T) {
+	everywhere(t, need{}, lane.Config{}, func(t *testing.T, g *ground) {
+		p := on(g, pool.Config[int]{})
+		for _, ctx := range []context.Context{bg, context.WithValue(deadlined(t), keyType{}, 42)} {
+			given := make(chan context.Context, 1)
+			succeeds(t, second(pool.Offload(ctx, p, func(ctx context.Context) (int, error) {
+				given <- ctx
+				return 0, ctx.Err()
+			})))
+			got := <-given
+			require.Equal(t, ctx.Value(keyType{}), got.Value(keyType{}))
+			want, has := ctx.Deadline()
+			deadline, ok := got.Deadline()
+			require.Equal(t, has, ok)
+			require.Equal(t, want, deadline)
+			if _, carries := g.lane.(lane.Carrier); carries {
+				require.ErrorIs(t, got.Err(), context.Canceled)
+				<-got.Done()
+			}
+		}
+		running := start(func() error {
+			return second(pool.Offload(bg, p, func(ctx context.Context) (int, error) {
+				<-ctx.Done()
+				return 0, context.Cause(ctx)
+			}))
+		})
+		waits(t, running)
+		require.Error(t, p.Shutdown(within(t, time.Second)))
+		require.ErrorIs(t, ended(t, running), ioerr.ErrShutdown)
+		closes(t, p)
+	})
+}

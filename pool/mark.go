@@ -19,7 +19,6 @@ type mark struct {
 	context.Context // the caller's
 	site            *site
 	joined          atomic.Pointer[joined]
-	own             bool // can be ended by itself, also if the caller's never ends
 }
 
 // joined is a context that ends with the caller's or when the pool gives up.
@@ -75,9 +74,6 @@ func (m *mark) inForce() context.Context {
 	giveUp := &m.site.core.giveUp
 	if c := m.joined.Load(); c != nil {
 		return c
-	}
-	if m.own {
-		return m.join()
 	}
 	if m.Context.Done() == nil {
 		return giveUp

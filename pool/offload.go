@@ -104,8 +104,8 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	c := t.core
 	t.at, t.ctx = at, ctx
 	if !c.unguarded {
-		t.mark = &mark{Context: ctx, site: at, own: true}
-		t.ctx = t.mark
+		t.mark = &mark{Context: ctx, site: at}
+		t.ctx = ownContext{t.mark}
 	}
 	carried := false
 	defer func() {
