@@ -72,6 +72,20 @@ func TestCallsDoNotAllocate(t *testing.T) {
 	}
 }
 
+// A call that may be left costs what its goroutine costs, and its parcel.
+func TestOffloadAllocatesLittle(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector empties sync.Pools at random")
+	}
+	p := leaving(t, pool.Config[int]{}, lane.AbandoningConfig{})
+	ctx, cancel := context.WithCancel(bg)
+	defer cancel()
+	call := func(context.Context) (int, error) { return 1, nil }
+	allocates(t, "Offload", 3, func() { _, _ = pool.Offload(bg, p, call) })
+	allocates(t, "Offload, cancellable", 3, func() { _, _ = pool.Offload(ctx, p, call) })
+	closes(t, p)
+}
+
 func TestUnguardedCallsDoNotAllocate(t *testing.T) {
 	p := makePool(t, pool.Config[int]{Unguarded: true})
 	id := adopt(t, p, 1)
