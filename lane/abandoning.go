@@ -81,6 +81,8 @@ func (c AbandoningConfig) complete() (AbandoningConfig, error) {
 	switch {
 	case c.Grace == 0:
 		c.Grace = defaultGrace
+	case c.Grace == NoGrace && c.Interrupt:
+		return bad("Grace", c.Grace, "must leave a call time to end when it is interrupted")
 	case c.Grace == NoGrace:
 		c.Grace = 0
 	case c.Grace < 0:
@@ -118,9 +120,10 @@ type Abandoning struct {
 	late  atomic.Uint64 // panics in OnLate
 	stuck atomic.Uint64 // calls refused because of others that were left
 
+	leftNow atomic.Int64 // len(left), for those who need not know more
+
 	// mu guards what follows and the state of every carried call. It is a leaf but
 	// for Task.Left.
-	leftNow atomic.Int64 // len(left), for those who need not know more
 	mu      sync.Mutex
 	signal  *interrupt.Signal // nil: calls are not interrupted
 	running carriedList       // by when they began; those told that they are overdue are out of it
@@ -136,7 +139,7 @@ type Abandoning struct {
 }
 
 // NewAbandoning makes an Abandoning lane. Its error is an *ioerr.ArgumentError that
-// names the field.
+// names the field, or an *ioerr.UnsupportedError for Interrupt.
 func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
 	c, err := c.complete()
 	if err != nil {

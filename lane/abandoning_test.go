@@ -310,6 +310,11 @@ func TestAbandoningChecksItsConfig(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	_, err := lane.NewAbandoning(lane.AbandoningConfig{Config: lane.Config{Workers: -1}})
-	require.Error(t, err)
+	for _, c := range []lane.AbandoningConfig{
+		{Config: lane.Config{Workers: -1}},
+		{Interrupt: true, Grace: lane.NoGrace}, // there would be no time for it
+	} {
+		_, err := lane.NewAbandoning(c)
+		require.ErrorIs(t, err, ioerr.ErrInvalid)
+	}
 }

@@ -113,6 +113,7 @@ func (l *Abandoning) look() {
 
 // await waits for the end of a call, or leaves it: when its context or the limit has
 // ended, and then the grace.
+//
 // Nothing of the caller's is called here that could panic: the call runs, and what it
 // holds is not the caller's to give back any more.
 func (l *Abandoning) await(ctx context.Context, done <-chan struct{}, k *carried) error {

@@ -14,6 +14,10 @@ func (l *Abandoning) refuse(c *Call) error {
 	if l.leftNow.Load() == 0 || c.Must || l.gates[0].Closed() {
 		return nil
 	}
+	slots := l.gates[0].Stats().Slots // before the mutex, which is a leaf
+	if !c.Urgent {
+		slots -= l.reserved
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -38,10 +42,6 @@ func (l *Abandoning) refuse(c *Call) error {
 		if err := count(l.rules.LeftPerKey, ioerr.ErrKeyBusy, func(k *carried) bool { return k.info.Key == c.Key }); err != nil {
 			return err
 		}
-	}
-	slots := l.gates[0].Stats().Slots
-	if !c.Urgent {
-		slots -= l.reserved
 	}
 	if l.kept > 0 && l.kept >= slots {
 		l.stuck.Add(1)

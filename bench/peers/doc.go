@@ -35,7 +35,7 @@
 //
 // On a machine where nothing else runs. With -lock FILE no two runs that name the
 // same file measure at the same time. The load of the machine at the start and at
-// the end is part of the results. A whole run takes about an hour on two cores; -add
+// the end is part of the results. A whole run takes half an hour on two cores; -add
 // measures some shapes again and keeps the rest of the file. A shape is always
 // measured as a whole: what was not measured in turns cannot be compared.
 //

@@ -142,8 +142,8 @@ func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q *lanegate.Req
 	mine.Inherits, mine.Owner = true, e.owner()
 	slot, v := e.gate.Acquire(ctx, &mine)
 	switch {
-	case v == lanegate.Closed && !e.gate.Closed():
-		if err := e.stuckError(); err != nil && !r.closed.Load() {
+	case v == lanegate.Closed && !e.gate.Closed() && !r.closed.Load():
+		if err := e.stuckError(); err != nil {
 			return Lease[R]{}, err
 		}
 		return r.Acquire(ctx, id, q) // it was stuck for a moment, and is not any more
