@@ -21,7 +21,7 @@ func allocates(t *testing.T, what string, most float64, call func()) {
 	}
 }
 
-// Law: a call costs no allocation; a context that can end costs one.
+// Law: a call costs no allocation; a context other than Background costs one.
 func TestCallsDoNotAllocate(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector empties sync.Pools at random")
