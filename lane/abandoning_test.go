@@ -26,7 +26,7 @@ type task struct {
 
 func newTask() *task { return &task{gate: make(chan struct{})} }
 
-func (k *task) Run() {
+func (k *task) Run(lane.Thread) {
 	k.ran.Add(1)
 	<-k.gate
 	if k.goes {
@@ -35,7 +35,7 @@ func (k *task) Run() {
 }
 func (k *task) Ending(error)           {}
 func (k *task) Left(age time.Duration) { k.left.Store(int64(age)) }
-func (k *task) End(left bool) {
+func (k *task) End(left bool, _ error) {
 	if left {
 		k.ended.Add(2)
 	} else {

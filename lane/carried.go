@@ -32,7 +32,8 @@ type carried struct {
 	entered    chan struct{}   // closed when thread can be interrupted
 	state      carriedState
 	began      int64 // on the lane's clock
-	overdue    bool  // the watch has told the caller to leave
+	overdue    bool  // the caller has been told to leave
+	cause      error // why, if not for the limit
 	posted     bool  // a token is on its way
 	keeps      bool  // left, and keeps its slot
 	listed     bool  // in the lane's list of running calls
@@ -56,7 +57,7 @@ func (k *carried) run() {
 		close(k.entered)
 		defer k.thread.Leave()
 	}
-	k.task.Run()
+	k.task.Run(Thread{})
 }
 
 // now is the time on the lane's clock, in nanoseconds.
@@ -65,9 +66,6 @@ func (l *Abandoning) now() int64 { return int64(time.Since(l.epoch)) }
 // begin puts a call under the eyes of the watch.
 func (l *Abandoning) begin(k *carried) {
 	k.began = l.now()
-	if l.rules.CallLimit == NoLimit {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running.pushBack(k)
@@ -78,7 +76,7 @@ func (l *Abandoning) begin(k *carried) {
 // same, so they become overdue in the order in which they began. mu is held.
 func (l *Abandoning) arm(now int64) {
 	k := l.running.head
-	if l.armed || k == nil {
+	if l.armed || k == nil || l.rules.CallLimit == NoLimit {
 		return
 	}
 	l.armed = true
@@ -97,18 +95,44 @@ func (l *Abandoning) look() {
 	l.armed = false
 	var wake []*carried
 	for k := l.running.head; k != nil && now-k.began >= int64(l.rules.CallLimit); k = l.running.head {
-		l.running.remove(k)
-		k.overdue = true
-		if !k.posted {
-			k.posted = true
-			wake = append(wake, k)
-		}
+		wake = l.hurry(wake, k, nil)
 	}
 	l.arm(now)
 	l.mu.Unlock()
-	for _, k := range wake {
+	wakeAll(wake)
+}
+
+// hurry has the caller of a running call told to leave it, and adds the call to those
+// that are to be woken after mu, which is held. A nil cause is the limit.
+func (l *Abandoning) hurry(wake []*carried, k *carried, cause error) []*carried {
+	l.running.remove(k)
+	k.overdue, k.cause = true, cause
+	if k.posted {
+		return wake
+	}
+	k.posted = true
+	return append(wake, k)
+}
+
+func wakeAll(calls []*carried) {
+	for _, k := range calls {
 		k.Wake()
 	}
+}
+
+// GiveUp implements [Carrier].
+func (l *Abandoning) GiveUp(owner uint64, cause error) {
+	l.mu.Lock()
+	var wake []*carried
+	for k := l.running.head; k != nil; {
+		next := k.next
+		if k.owner == owner {
+			wake = l.hurry(wake, k, cause)
+		}
+		k = next
+	}
+	l.mu.Unlock()
+	wakeAll(wake)
 }
 
 // await waits for the end of a call, or leaves it: when its context or the limit has
@@ -130,12 +154,15 @@ func (l *Abandoning) await(ctx context.Context, done <-chan struct{}, k *carried
 	for {
 		switch k.Sleep(done, over) {
 		case signal.Woken:
-			if isOver, isOverdue := l.woken(k); isOver {
+			isOver, isOverdue, why := l.woken(k)
+			if isOver {
 				l.recycle(k)
 				return nil
-			} else if !isOverdue || grace != nil {
+			}
+			if !isOverdue || grace != nil {
 				continue
 			}
+			cause = why
 		case signal.Done:
 			cause = causeOf(ctx)
 		case signal.Expired:
@@ -175,11 +202,11 @@ func (l *Abandoning) interrupt(k *carried) {
 }
 
 // woken is the state of a call whose caller has taken a token.
-func (l *Abandoning) woken(k *carried) (isOver, isOverdue bool) {
+func (l *Abandoning) woken(k *carried) (isOver, isOverdue bool, cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k.posted = false
-	return k.state == over, k.overdue && k.state == running
+	return k.state == over, k.overdue && k.state == running, k.cause
 }
 
 // leave leaves a call running, unless it has ended in the meantime: then it waits for
@@ -190,7 +217,7 @@ func (l *Abandoning) leave(k *carried, cause error) error {
 		l.mu.Unlock()
 		for isOver := false; !isOver; { // the first token may be that of the watch
 			k.Take()
-			isOver, _ = l.woken(k)
+			isOver, _, _ = l.woken(k)
 		}
 		l.recycle(k)
 		return nil
@@ -242,7 +269,7 @@ func (l *Abandoning) end(k *carried) {
 	if keeps {
 		l.Leave(k.slot)
 	}
-	k.task.End(wasLeft)
+	k.task.End(wasLeft, nil)
 	if wasLeft {
 		l.tell(k)
 	}

@@ -17,13 +17,19 @@ type Carrier interface {
 	// caller, and otherwise says as in Enter why it never ran; an *ioerr.StuckError
 	// is for a call whose handle or key is held by one that was left.
 	Carry(ctx context.Context, c Call, t Task) error
+
+	// GiveUp tells the callers of the running calls with the given Call.Owner to leave
+	// them, by the rules of the lane, as if their contexts had ended with that cause. It
+	// does not wait. On a lane where nobody leaves it does nothing.
+	GiveUp(owner uint64, cause error)
 }
 
 // Task is a call as a Carrier sees it. The methods are called by the lane only, each at
 // most once; Ending and Left perhaps while Run runs.
 type Task interface {
-	// Run runs the call to its end. It does not panic; it may end its goroutine.
-	Run()
+	// Run runs the call to its end, on a thread of the lane's own if it has such. It
+	// does not panic; it may end its goroutine.
+	Run(on Thread)
 
 	// Ending tells the task that its caller is about to leave it: its context has ended
 	// with that cause, or, if it is nil, the lane's limit for calls.
@@ -35,8 +41,9 @@ type Task interface {
 	Left(age time.Duration)
 
 	// End ends the task after Run, when its slot has been given back; only then does
-	// a caller that has not left return.
-	End(left bool)
+	// a caller that has not left return. err is what went wrong on the thread after
+	// Run (see Thread.Restore), or nil.
+	End(left bool, err error)
 }
 
 // LeftCall is a call that was left running.

@@ -24,7 +24,7 @@ type reading struct {
 	ends    atomic.Int32
 }
 
-func (r *reading) Run() {
+func (r *reading) Run(lane.Thread) {
 	close(r.entered)
 	for {
 		if _, r.got = syscall.Read(r.fd, make([]byte, 1)); !errors.Is(r.got, syscall.EINTR) || !r.stupid && r.ctx.Err() != nil {
@@ -34,7 +34,7 @@ func (r *reading) Run() {
 }
 func (r *reading) Ending(error)       {}
 func (r *reading) Left(time.Duration) {}
-func (r *reading) End(bool)           { r.ends.Add(1) }
+func (r *reading) End(bool, error)    { r.ends.Add(1) }
 
 func pipe(t testing.TB) (read, write int) {
 	t.Helper()

@@ -2,6 +2,7 @@ package lane_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -156,6 +157,38 @@ func TestACarriedCallWithAContextThatPanics(t *testing.T) {
 			close(again.gate)
 			require.NoError(t, l.Carry(t.Context(), lane.Call{}, again))
 			shut(t, l)
+		})
+	}
+}
+
+// Law: calls of an owner that gives up are left as if their contexts had ended, others
+// are not, and those that end within the grace are received.
+func TestGivingUpLeavesTheCallsOfTheOwner(t *testing.T) {
+	for _, limit := range []time.Duration{time.Hour, lane.NoLimit} {
+		synctest.Test(t, func(t *testing.T) {
+			l := abandoning(t, lane.AbandoningConfig{Config: lane.Config{Workers: 3}, CallLimit: limit, Grace: time.Second})
+			hangs, ends, other := newTask(), newTask(), newTask()
+			left := carry(t.Context(), l, lane.Call{Owner: 1}, hangs)
+			received := carry(t.Context(), l, lane.Call{Owner: 1}, ends)
+			untouched := carry(t.Context(), l, lane.Call{Owner: 2}, other)
+			waiting(t, left, received, untouched)
+
+			cause := errors.New("over")
+			l.GiveUp(1, cause)
+			waiting(t, left, received, untouched)
+			close(ends.gate)
+			require.NoError(t, returned(t, received))
+			time.Sleep(time.Second)
+			err := returned(t, left)
+			require.ErrorIs(t, err, ioerr.ErrLeft)
+			require.ErrorIs(t, err, cause)
+			time.Sleep(time.Minute)
+			waiting(t, untouched)
+			l.GiveUp(2, cause)
+			close(other.gate)
+			require.NoError(t, returned(t, untouched))
+			close(hangs.gate)
+			require.NoError(t, l.Shutdown(context.Background()))
 		})
 	}
 }

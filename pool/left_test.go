@@ -30,7 +30,7 @@ func (l *lateLane) Carry(ctx context.Context, c lane.Call, k lane.Task) error {
 	return l.Abandoning.Carry(ctx, c, lateTask{k, l.goOn})
 }
 
-func (k lateTask) Run() { k.Task.Run(); <-k.goOn }
+func (k lateTask) Run(on lane.Thread) { k.Task.Run(on); <-k.goOn }
 
 // Undo may end its goroutine, also when the call was left in its very last moment: the
 // handle works again, and a shutdown waits for Undo and reports it.
@@ -190,6 +190,30 @@ func TestTheContextOfACallThatMayBeLeft(t *testing.T) {
 		waits(t, running)
 		require.Error(t, p.Shutdown(within(t, time.Second)))
 		require.ErrorIs(t, ended(t, running), ioerr.ErrShutdown)
+		closes(t, p)
+	})
+}
+
+// Law: when a shutdown gives up, the callers of calls that go on leave them after the
+// grace: the second stage of a shutdown.
+func TestAShutdownThatGivesUpLetsCallersLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := leaving(t, pool.Config[int]{}, lane.AbandoningConfig{Config: lane.Config{Name: laneName, Workers: 2}, CallLimit: lane.NoLimit})
+		id := adopt(t, p, 1)
+		g := newGate()
+		hangs := start(func() error {
+			return second(pool.OffloadOn(bg, p, id, func(ctx context.Context, _ int) (int, error) { return 0, g.pass(ctx) }))
+		})
+		listens := start(func() error {
+			return second(pool.Offload(bg, p, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, context.Cause(ctx) }))
+		})
+		waits(t, hangs)
+		waits(t, listens)
+		require.Error(t, p.Shutdown(within(t, time.Minute)))
+		want{outcome: ioerr.Failed, origin: ioerr.Leaf, effect: ioerr.Done, err: ioerr.ErrShutdown, lane: laneName}.check(t, ended(t, listens))
+		time.Sleep(time.Second)
+		want{outcome: ioerr.ShutdownInProgress, origin: ioerr.Lane, effect: ioerr.Unknown, err: ioerr.ErrLeft, id: id, lane: laneName}.check(t, ended(t, hangs))
+		g.open()
 		closes(t, p)
 	})
 }

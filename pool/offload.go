@@ -147,7 +147,10 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 }
 
 // Run implements [lane.Task].
-func (t *parcel[T]) Run() {
+func (t *parcel[T]) Run(on lane.Thread) {
+	if on.Exists() {
+		t.ctx = lane.WithThread(t.ctx, on)
+	}
 	if t.core.gated == nil && t.core.state.Load() != stateOpen { // such a lane could not refuse it
 		t.err, t.ended = &t.core.refusals().shutdown, true
 		return
@@ -210,7 +213,10 @@ func (t *parcel[T]) Ending(cause error) {
 
 // End implements [lane.Task]. It runs on a goroutine of the lane's, where a panic of the
 // caller's context would end the process.
-func (t *parcel[T]) End(left bool) {
+func (t *parcel[T]) End(left bool, err error) {
+	if err != nil {
+		t.spoil(err)
+	}
 	defer func() {
 		_ = recover()
 		if t.giveBack != nil {
@@ -221,6 +227,14 @@ func (t *parcel[T]) End(left bool) {
 	if left {
 		t.undoResult()
 	}
+}
+
+// spoil adds what went wrong after the call to how it ended.
+func (t *parcel[T]) spoil(err error) {
+	if t.err != nil {
+		err = errors.Join(t.err.Err, err)
+	}
+	t.err = t.core.failure(err, t.name, t.at.id)
 }
 
 // undoResult undoes a result that nobody receives, once.
