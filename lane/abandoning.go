@@ -38,8 +38,8 @@ type AbandoningConfig struct {
 	Interrupt bool
 
 	// Left is how many calls may be left running at a time, each in a slot beside
-	// the lane's. Beyond it a call that is left keeps its slot until it ends. Zero
-	// means 32, at most 4,096: each costs a thread.
+	// the lane's. Beyond it a call that is left keeps its slot until it, or one of those
+	// beside it, has ended. Zero means 32, at most 4,096: each costs a thread.
 	Left int
 
 	// LeftPerHandle and LeftPerKey are how many of them may have the same Handle or

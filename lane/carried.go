@@ -3,6 +3,7 @@ package lane
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/iolane/iolane/internal/interrupt"
@@ -254,25 +255,43 @@ func (l *Abandoning) end(k *carried) {
 	l.running.remove(k)
 	wasLeft := k.state == left
 	l.tails++
+	freed := k // whose slot is given to others now
 	if wasLeft {
 		l.left = deleteCall(l.left, k)
 		l.leftNow.Add(-1)
-		if k.keeps {
-			l.kept--
-		}
+		freed = l.stopKeeping(k)
 	} else {
 		k.state = ending
 	}
-	keeps := !wasLeft || k.keeps
+	var slot Slot
+	if freed != nil {
+		slot = freed.slot
+	}
 	l.mu.Unlock()
 	defer l.over(k, wasLeft) // also if a hook ends the goroutine
-	if keeps {
-		l.Leave(k.slot)
+	if freed != nil {
+		l.Leave(slot)
 	}
 	k.task.End(wasLeft, nil)
 	if wasLeft {
 		l.tell(k)
 	}
+}
+
+// stopKeeping returns the call whose slot is to be given to others now that one that was
+// left has ended: that one, if it keeps its slot; else its place in the budget is free
+// for the oldest that does. Nil if none does. mu is held.
+func (l *Abandoning) stopKeeping(ended *carried) *carried {
+	if l.kept == 0 {
+		return nil
+	}
+	k := ended
+	if !k.keeps {
+		k = l.left[slices.IndexFunc(l.left, func(k *carried) bool { return k.keeps })]
+	}
+	k.keeps = false
+	l.kept--
+	return k
 }
 
 // over is the very end of a call: nothing of it is left but the caller that receives it.

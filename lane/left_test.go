@@ -93,6 +93,39 @@ func TestALaneIsSaturatedAlsoWithReservedSlots(t *testing.T) {
 	})
 }
 
+// Law: when a call that was left has ended, whichever it is, one that keeps its slot gives
+// it to others, so a lane with as many stuck calls as its budget has all its slots.
+func TestABudgetThatBecomesFreeIsUsedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := abandoning(t, lane.AbandoningConfig{Config: lane.Config{Workers: 2}, CallLimit: time.Second, Left: 3})
+		var tasks []*task
+		for range 5 {
+			tasks = append(tasks, leaveOne(t, l, lane.Call{}))
+		}
+		for i, k := range tasks {
+			close(k.gate)
+			synctest.Wait()
+			s := l.Stats()
+			kept := 0
+			for _, c := range s.Left {
+				if c.KeepsSlot {
+					kept++
+				}
+			}
+			if want := max(0, 1-i); kept != want || s.Running != want || len(s.Left) != 4-i {
+				t.Errorf("after %d: %d keep their slots, %d slots taken, want %d; %d left", i+1, kept, s.Running, want, len(s.Left))
+			}
+			again := newTask()
+			close(again.gate)
+			require.NoError(t, l.Carry(t.Context(), lane.Call{}, again))
+		}
+		shut(t, l)
+		if s := l.Stats(); s.Started != s.Completed || s.Completed != 10 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
 // The lifecycle comes first, and a duty of the owner is watched after it, too.
 func TestAClosedAbandoningLane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
