@@ -47,9 +47,12 @@ var (
 	ErrWaitersFull = errors.New("too many calls wait for the handle")
 	// ErrScopeMismatch: the ID belongs to another pool.
 	ErrScopeMismatch = errors.New("handle belongs to another pool")
-	// ErrPoisoned: an earlier call left the resource unfit for use. This version
-	// leaves it to its user to judge that.
+	// ErrPoisoned: an earlier call has said that it left the resource unfit for use. An
+	// [UnfitError] carries it.
 	ErrPoisoned = errors.New("handle is poisoned")
+	// ErrHandleDown: the resource has failed too often, or was stuck, and is not used
+	// until a probe finds it well. An [UnfitError] carries it.
+	ErrHandleDown = errors.New("handle is down")
 )
 
 // ErrInvalid is what every [ArgumentError] matches; so does fs.ErrInvalid.

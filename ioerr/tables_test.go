@@ -36,6 +36,7 @@ var sentinels = map[string]error{
 	"ErrWaitersFull":    ioerr.ErrWaitersFull,
 	"ErrScopeMismatch":  ioerr.ErrScopeMismatch,
 	"ErrPoisoned":       ioerr.ErrPoisoned,
+	"ErrHandleDown":     ioerr.ErrHandleDown,
 	"ErrInvalid":        ioerr.ErrInvalid,
 	"ErrGoexit":         ioerr.ErrGoexit,
 	"ErrHookTimeout":    ioerr.ErrHookTimeout,
@@ -140,6 +141,7 @@ var inners = append(sentinelInners(), []inner{
 	{name: "LeftError with a cause", err: &ioerr.LeftError{Age: 1, Cause: errUser}, matches: []string{"ErrLeft", "cause"}},
 	{name: "UnsupportedError", err: &ioerr.UnsupportedError{What: "x", Err: errUser}, matches: []string{"ErrUnsupported", "cause"}},
 	{name: "StuckError", err: &ioerr.StuckError{Label: "statfs", Age: 1, Err: ioerr.ErrHandleBusy}, matches: []string{"ErrHandleBusy"}},
+	{name: "UnfitError", err: &ioerr.UnfitError{Err: ioerr.ErrHandleDown, Age: 1, Cause: errUser}, matches: []string{"ErrHandleDown", "cause"}},
 	{name: "HookError of a hook that hangs", err: &ioerr.HookError{Hook: "dispose", Err: ioerr.ErrHookTimeout}, matches: []string{"ErrHookTimeout"}},
 	{
 		name: "a nested call that timed out",

@@ -83,10 +83,10 @@ func (e *LeftError) Is(target error) bool { return target == ErrLeft }
 // Unwrap returns Cause.
 func (e *LeftError) Unwrap() error { return e.Cause }
 
-// StuckError refuses a call because an earlier one, which was left running, holds what
-// it needs.
+// StuckError refuses a call because an earlier one, which was left running or has run
+// for too long, holds what it needs.
 type StuckError struct {
-	Label string        // of the call that was left; may be empty
+	Label string        // of that call; may be empty
 	Age   time.Duration // since that began to run
 	Err   error         // ErrHandleBusy or ErrKeyBusy
 }
@@ -94,13 +94,26 @@ type StuckError struct {
 // Error names what is held, the call that holds it, and its age.
 func (e *StuckError) Error() string {
 	if e.Label == "" {
-		return fmt.Sprintf("%v: held by a call left running, age %v", e.Err, e.Age)
+		return fmt.Sprintf("%v: held by a call that does not end, age %v", e.Err, e.Age)
 	}
-	return fmt.Sprintf("%v: held by a call left running (%s), age %v", e.Err, e.Label, e.Age)
+	return fmt.Sprintf("%v: held by a call that does not end (%s), age %v", e.Err, e.Label, e.Age)
 }
 
 // Unwrap returns Err.
 func (e *StuckError) Unwrap() error { return e.Err }
+
+// UnfitError refuses a call because the resource is not fit for use.
+type UnfitError struct {
+	Err   error         // ErrHandleDown or ErrPoisoned
+	Age   time.Duration // since it was found out
+	Cause error         // how: the error of a call or of a probe; never nil
+}
+
+// Error gives the state, how long it has lasted, and the cause.
+func (e *UnfitError) Error() string { return fmt.Sprintf("%v for %v: %v", e.Err, e.Age, e.Cause) }
+
+// Unwrap returns Err and Cause.
+func (e *UnfitError) Unwrap() []error { return []error{e.Err, e.Cause} }
 
 // UnsupportedError reports what was asked for and cannot be had here. It matches
 // ErrUnsupported and, by Err, errors.ErrUnsupported.

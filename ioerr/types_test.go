@@ -104,8 +104,8 @@ func TestLeftAndStuckErrorsTellTheAgeAndTheCall(t *testing.T) {
 		{&ioerr.LeftError{Age: 90 * time.Second}, "left running after 1m30s"},
 		{&ioerr.LeftError{Age: time.Second, Cause: errUser}, "left running after 1s: the user has gone home"},
 		{&ioerr.UnsupportedError{What: "lane.X", Err: errUser}, "lane.X: the user has gone home"},
-		{&ioerr.StuckError{Age: time.Minute, Err: ioerr.ErrKeyBusy}, "too many calls with this key: held by a call left running, age 1m0s"},
-		{&ioerr.StuckError{Label: "statfs", Age: time.Minute, Err: ioerr.ErrHandleBusy}, "handle is in use: held by a call left running (statfs), age 1m0s"},
+		{&ioerr.StuckError{Age: time.Minute, Err: ioerr.ErrKeyBusy}, "too many calls with this key: held by a call that does not end, age 1m0s"},
+		{&ioerr.StuckError{Label: "statfs", Age: time.Minute, Err: ioerr.ErrHandleBusy}, "handle is in use: held by a call that does not end (statfs), age 1m0s"},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

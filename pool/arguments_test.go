@@ -65,8 +65,8 @@ func TestEachWrongFieldIsNamed(t *testing.T) {
 		{pool.Config[int]{Waiters: math.MinInt}, "pool.Config.Waiters", math.MinInt},
 		{pool.Config[int]{Waiters: math.MaxInt}, "pool.Config.Waiters", math.MaxInt},
 		{pool.Config[int]{Waiters: 1<<26 + 1}, "pool.Config.Waiters", 1<<26 + 1},
-		{pool.Config[int]{DisposeWithin: -1}, "pool.Config.DisposeWithin", time.Duration(-1)},
-		{pool.Config[int]{DisposeWithin: math.MinInt64}, "pool.Config.DisposeWithin", time.Duration(math.MinInt64)},
+		{pool.Config[int]{HookWithin: -1}, "pool.Config.HookWithin", time.Duration(-1)},
+		{pool.Config[int]{HookWithin: math.MinInt64}, "pool.Config.HookWithin", time.Duration(math.MinInt64)},
 		{pool.Config[int]{OwnsLane: true}, "pool.Config.OwnsLane", true},
 		{pool.Config[int]{Lane: (*lane.Threads)(nil)}, "pool.Config.Lane", (*lane.Threads)(nil)},
 		{pool.Config[int]{Lane: (*minimal)(nil)}, "pool.Config.Lane", (*minimal)(nil)},
@@ -104,8 +104,8 @@ func TestEachExtremeFieldThatIsAllowedWorks(t *testing.T) {
 		{Patience: lane.Strict},
 		{Patience: math.MinInt64},
 		{Patience: math.MaxInt64},
-		{DisposeWithin: 1},
-		{DisposeWithin: math.MaxInt64},
+		{HookWithin: 1},
+		{HookWithin: math.MaxInt64},
 		{Lane: byValue{Lane: lane.NewInline(""), hidden: 1}},
 		{Unguarded: true},
 		{Threads: lane.Config{Workers: 1<<16 - 1, Queue: 1 << 24, Waiters: 1 << 26, Patience: math.MaxInt64}},
@@ -115,7 +115,7 @@ func TestEachExtremeFieldThatIsAllowedWorks(t *testing.T) {
 		id, err := p.Register(bg, func(context.Context) (int, error) { return 1, nil })
 		require.NoError(t, err)
 		succeeds(t, p.With(bg, id, leave))
-		if err := p.Close(); err != nil && config.DisposeWithin != 1 {
+		if err := p.Close(); err != nil && config.HookWithin != 1 {
 			t.Errorf("%+v: %v", config, err)
 		}
 	}

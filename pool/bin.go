@@ -3,35 +3,27 @@ package pool
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/iolane/iolane/internal/registry"
 	"github.com/iolane/iolane/internal/signal"
 	"github.com/iolane/iolane/ioerr"
-	"github.com/iolane/iolane/lane"
 )
 
 // bin holds the resources that are to be disposed of, and sees to it. They are
 // taken out in order by a few goroutines, started when there is work and gone
 // when there is none, each of which enters the lane for every resource.
 //
-// A hook that does not return in time loses its slot and its place among the
-// goroutines, so it holds up nobody; but only as long as fewer than maxHung hang,
-// since each costs a thread.
+// A hook that does not return in time loses its place among the goroutines, so it holds
+// up nobody.
 type bin[R any] struct {
-	core   *core
-	reg    *registry.Registry[resource[R]]
-	hook   func(R) error // nil: nothing to do
-	within time.Duration
+	core *core
+	reg  *registry.Registry[resource[R]]
+	hook func(R) error // nil: nothing to do
 
 	mu       sync.Mutex // a leaf
 	waste    []waste[R] // oldest first
 	workers  int        // goroutines, without those whose hook hangs
-	hung     int        // hooks past their time that still run
-	hooks    []string   // the goroutines that run them, in time or past it
 	empty    signal.Crowd
 	disposed uint64             // resources disposed of, well or badly
 	failed   uint64             // of these, badly
@@ -43,7 +35,6 @@ type waste[R any] = *registry.Entry[resource[R]]
 
 const (
 	maxDisposers = 8  // at a time; each takes a slot of the lane like any call
-	maxHung      = 32 // hooks past their time that give up their slot
 	maxErrors    = 64 // failures kept for the report
 )
 
@@ -102,88 +93,14 @@ func (b *bin[R]) work() {
 	}
 }
 
-// dispose calls the hook under a slot of the lane. Whichever comes first, the end
-// of the hook or the end of its time, settles the matter.
+// dispose calls the hook.
 func (b *bin[R]) dispose(w waste[R], counted *bool) {
-	// Must: neither a full queue nor the shutdown under way keeps it out. What
-	// remains is a shared lane that its owner has closed, or a lane of somebody
-	// else's making that does not know Must; then the hook runs without a slot.
-	slot, err := b.core.lane.Enter(context.Background(), lane.Call{
-		Label: "dispose", Handle: w.ID.Uint64(), Owner: b.core.owner, Policy: lane.Wait, Must: true,
-	})
-	leave := func() {
-		if err == nil {
-			b.core.lane.Leave(slot)
+	b.core.hooks.perform("dispose", w.ID, func() error { return b.hook(w.Resource.value) }, func(err error, hangs bool) {
+		b.finish(w, err)
+		if hangs {
+			b.replaceWorker()
 		}
-	}
-	var settled atomic.Bool
-	var giveUp func()
-	giveUp = func() {
-		switch {
-		case settled.Load():
-			return
-		case !b.mayHang():
-			time.AfterFunc(b.within, giveUp) // one of those that hang may have ended by then
-			return
-		case !settled.CompareAndSwap(false, true):
-			b.hangsNoMore()
-			return
-		}
-		leave()
-		b.finish(w, &ioerr.HookError{Hook: "dispose", Handle: w.ID, Err: ioerr.ErrHookTimeout})
-		b.replaceWorker()
-	}
-	me := goroutine()
-	b.enter(me)
-	watch := time.AfterFunc(b.within, giveUp)
-	callHook("dispose", w.ID, func() error { return b.hook(w.Resource.value) }, func(herr error) {
-		watch.Stop()
-		b.exit(me)
-		if !settled.CompareAndSwap(false, true) {
-			*counted = false
-			b.hangsNoMore()
-			return
-		}
-		leave()
-		b.finish(w, herr)
-	})
-}
-
-// enter and exit note that a goroutine runs a hook.
-func (b *bin[R]) enter(goroutine string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.hooks = append(b.hooks, goroutine)
-}
-
-func (b *bin[R]) exit(goroutine string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.hooks = slices.DeleteFunc(b.hooks, func(g string) bool { return g == goroutine })
-}
-
-// works reports whether the calling goroutine runs a hook.
-func (b *bin[R]) works() bool {
-	b.mu.Lock()
-	hooks := slices.Clone(b.hooks)
-	b.mu.Unlock()
-	return len(hooks) > 0 && slices.Contains(hooks, goroutine()) // which is slow
-}
-
-func (b *bin[R]) mayHang() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.hung >= maxHung {
-		return false
-	}
-	b.hung++
-	return true
-}
-
-func (b *bin[R]) hangsNoMore() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.hung--
+	}, func() { *counted = false })
 }
 
 // replaceWorker strikes a goroutine whose hook hangs off the list.

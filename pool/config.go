@@ -23,6 +23,32 @@ type Config[R any] struct {
 	// otherwise.
 	Threads lane.Config
 
+	// Interrupt makes a call on a resource end whose context has ended, or which a
+	// shutdown gives up on: it sets a deadline in the past, cancels a query, aborts a
+	// handshake. It is called at most once for each transaction, while that runs, on a
+	// goroutine of its own, under no lock; the transaction is not over before Interrupt
+	// has returned, so that it cannot meet the next one. What the transaction returns
+	// then is its result. Nil means that calls are not interrupted.
+	Interrupt func(R)
+
+	// Check says whether a resource is fit for use. It is called on the lane, while no
+	// call uses the resource; see Health. Nil means that there is no telling but by
+	// calls.
+	Check func(R) error
+
+	// Health says when a resource is not to be used for a while. Zero: it always is.
+	Health HealthRules
+
+	// Watch says what is worth an event. Zero: no call is watched.
+	Watch Watch
+
+	// OnEvent is called for each event, in order, one at a time, outside all locks, on a
+	// goroutine that lives only as long as there is something to report. It holds up no
+	// call; of one that is far behind some are dropped (Stats.EventsMissed). Shutdown
+	// waits for it, so it must not call Shutdown. A panic in it is counted and otherwise
+	// ignored.
+	OnEvent func(Event)
+
 	// Dispose gives a resource back to where it came from: closes the file, frees
 	// the C object. It is called exactly once for each resource that the pool
 	// owned, on the lane, under no lock, never while a call uses the resource. It
@@ -30,12 +56,14 @@ type Config[R any] struct {
 	// Nil means that there is nothing to do.
 	Dispose func(R) error
 
-	// DisposeWithin is how long Dispose may take until the pool stops waiting for
-	// it: it is then reported as failed (ErrHookTimeout) and its slot is given to
-	// others, while it goes on running. Until then it holds a slot like any call.
-	// At most 32 hooks are given up on at a time, since each keeps its thread; while
-	// there are so many, others keep their slots. Zero means 30 s.
-	DisposeWithin time.Duration
+	// HookWithin is how long Dispose, Check and Interrupt may take until the pool stops
+	// waiting for them: they are then reported as failed (ErrHookTimeout) and their slot
+	// is given to others, while they go on running; the resource stays with Check and
+	// Interrupt until they end. Until then they hold a slot like any call. At most 32
+	// hooks are given up on at a time, since each keeps its thread; while there are so
+	// many, others keep their slots. On a lane with threads of its own (lane.Pinned) they
+	// keep their thread in any case. Zero means 30 s.
+	HookWithin time.Duration
 
 	// Waiters is how many callers may wait for one resource, up to 2^26. Zero
 	// means 64; lane.NoWaiters means none.
@@ -54,9 +82,9 @@ type Config[R any] struct {
 }
 
 const (
-	defaultWaiters       = 64
-	defaultPatience      = time.Millisecond
-	defaultDisposeWithin = 30 * time.Second
+	defaultWaiters    = 64
+	defaultPatience   = time.Millisecond
+	defaultHookWithin = 30 * time.Second
 
 	maxWaiters = 1 << 26
 )
@@ -76,10 +104,20 @@ func (c Config[R]) complete() (Config[R], error) {
 		c.Patience = defaultPatience
 	}
 	switch {
-	case c.DisposeWithin < 0:
-		return c, badField("DisposeWithin", c.DisposeWithin, "must be positive, or 0 for the default")
-	case c.DisposeWithin == 0:
-		c.DisposeWithin = defaultDisposeWithin
+	case c.HookWithin < 0:
+		return c, badField("HookWithin", c.HookWithin, "must be positive, or 0 for the default")
+	case c.HookWithin == 0:
+		c.HookWithin = defaultHookWithin
+	}
+	if err := c.Watch.check(); err != nil {
+		return c, err
+	}
+	var err error
+	if c.Health, err = c.Health.complete(); err != nil {
+		return c, err
+	}
+	if c.Check != nil && !c.Health.on() {
+		return c, badField("Check", "set", "is never called: Health has no rule that takes a handle down")
 	}
 	if isNil(c.Lane) {
 		if c.Lane != nil {

@@ -43,6 +43,9 @@ type core struct {
 
 	calls  calls
 	counts counts
+	events events
+	hooks  hooks
+	judges bool // calls have a say about the health of their handle
 
 	hookFailed func(error) // notes a hook's failure for the report
 }
@@ -131,7 +134,7 @@ func (s *stay) enter(ctx context.Context, at *site, opts []Option) (*lanegate.Ti
 			return nil, c.count(e)
 		}
 	}
-	if c.direct == nil || len(opts) > 0 {
+	if c.direct == nil || len(opts) > 0 || c.calls.watch != nil {
 		return nil, s.enterLane(ctx, opts)
 	}
 	r := c.direct.Plain()
@@ -163,19 +166,21 @@ func (s *stay) nested(ctx context.Context) bool {
 // enterLane is enter for calls with options and for any lane.
 func (s *stay) enterLane(ctx context.Context, opts []Option) (err error) {
 	c := s.core
-	if c.gated != nil && len(opts) == 0 && (s.at == &c.here || !c.sharded) {
+	lc := callOf(opts)
+	if c.gated != nil && lc.Key == "" && !lc.Urgent && (s.at == &c.here || !c.sharded) {
 		var ok bool
 		if s.slot, ok = c.gated.Try(); ok {
 			s.slotted = true
+			s.list(lc.Label, runs)
 			return nil
 		}
 	}
-	lc := callOf(opts)
 	if s.until != nil {
 		lc.Accept = *s.until
 	}
 	lc.Owner, lc.Handle = c.owner, s.at.id.Uint64()
 	lc.NoWait = s.nested(ctx)
+	s.list(lc.Label, waitsForLane)
 	if s.slot, err = c.lane.Enter(ctx, lc); err != nil {
 		return c.refuse(ctx, err, ioerr.Lane, lc.Label, s.at.id)
 	}
@@ -184,10 +189,36 @@ func (s *stay) enterLane(ctx context.Context, opts []Option) (err error) {
 		return c.count(&c.refusals().shutdown)
 	}
 	s.slotted = true
-	if lc.Label != "" {
-		s.listed = c.calls.add(lc.Label, s.at.id)
-	}
+	s.list(lc.Label, runs)
 	return nil
+}
+
+// list notes how far the call has come, if somebody wants to know.
+func (s *stay) list(label string, p phase) {
+	switch c := &s.core.calls; {
+	case s.listed != nil:
+		c.move(s.listed, s.at, p)
+	case label != "" || c.watch != nil:
+		s.listed = c.add(label, s.at.id, s.at, p)
+	}
+}
+
+// unlist takes a call that never came to the lane off the list.
+func (s *stay) unlist() {
+	if s.listed != nil {
+		s.core.calls.remove(s.listed)
+		s.listed = nil
+	}
+}
+
+// strike takes the call off the list, and notes what it has to say about its resource.
+func (s *stay) strike() {
+	took, barred := s.core.calls.remove(s.listed)
+	s.listed = nil
+	if s.core.judges && s.at != nil && !s.at.id.IsZero() {
+		v := &s.at.verdict
+		v.told, v.given, v.took, v.stuck = true, s.begun, took, v.stuck || barred
+	}
 }
 
 // begin returns the context of a call that has its slot.
@@ -202,7 +233,7 @@ func (s *stay) begin(ctx context.Context) context.Context {
 // waits for the lease, also waits for the lane.
 func (s *stay) leave() {
 	if s.listed != nil {
-		s.core.calls.remove(s.listed)
+		s.strike()
 	}
 	if s.mark != nil {
 		defer s.release() // a context of somebody's making may panic
@@ -246,5 +277,5 @@ func (s *stay) label() string {
 	if s.listed == nil {
 		return ""
 	}
-	return s.listed.label
+	return s.listed.label // it does not change while the call is listed
 }

@@ -34,7 +34,7 @@ func TestFailingHooksAreReportedAndCostNothing(t *testing.T) {
 			everywhere(t, need{}, lane.Config{}, func(t *testing.T, g *ground) {
 				shop := newShop(t)
 				shop.fails = func(*thing) error { return test.hook() }
-				p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Second})
+				p := on(g, pool.Config[*thing]{Dispose: shop.dispose, HookWithin: time.Second})
 				for range 20 {
 					id := adopt(t, p, shop.make())
 					err := p.Destroy(bg, id)
@@ -89,7 +89,7 @@ func TestHangingHookHoldsUpNoOtherDisposal(t *testing.T) {
 			}
 			return nil
 		}
-		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Hour})
+		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, HookWithin: time.Hour})
 		a := adopt(t, p, hangs)
 		b := adopt(t, p, shop.make())
 		first := start(func() error { return p.Destroy(bg, a) })
@@ -113,7 +113,7 @@ func TestHookPastItsTimeGivesUpItsSlot(t *testing.T) {
 		shop := newShop(t)
 		stuck := newGate()
 		shop.fails = func(*thing) error { stuck.stay(); return nil }
-		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Second})
+		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, HookWithin: time.Second})
 		for range g.slots {
 			id := adopt(t, p, shop.make())
 			go func() { is(t, p.Destroy(bg, id), ioerr.ErrHookTimeout) }()
@@ -148,7 +148,7 @@ func TestHooksLeftHangingAreBounded(t *testing.T) {
 		var called atomic.Int64
 		release := make(chan struct{})
 		shop.fails = func(*thing) error { called.Add(1); <-release; return nil }
-		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Second})
+		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, HookWithin: time.Second})
 		for range may + more + 10 {
 			adopt(t, p, shop.make())
 		}
@@ -180,7 +180,7 @@ func TestHooksLeftHangingAreBounded(t *testing.T) {
 func TestNoFailureOfAHookIsMissingInTheReport(t *testing.T) {
 	for range rounds(300, 20_000) {
 		var release atomic.Bool
-		p := makePool(t, pool.Config[int]{DisposeWithin: 10 * time.Microsecond, Dispose: func(int) error {
+		p := makePool(t, pool.Config[int]{HookWithin: 10 * time.Microsecond, Dispose: func(int) error {
 			for !release.Load() {
 				runtime.Gosched()
 			}
@@ -226,7 +226,7 @@ func TestHookThatEndsAtItsDeadlineCountsOnce(t *testing.T) {
 	everywhere(t, need{}, lane.Config{Workers: 4}, func(t *testing.T, g *ground) {
 		shop := newShop(t)
 		shop.fails = func(*thing) error { time.Sleep(time.Second); return nil }
-		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Second})
+		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, HookWithin: time.Second})
 		for range 100 {
 			adopt(t, p, shop.make())
 		}

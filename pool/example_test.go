@@ -323,7 +323,7 @@ func ExamplePool_IDFromUint64() {
 
 // newFiles, open, unlock and tempFile stand for what a program has anyway.
 func newFiles() *pool.Pool[*os.File] {
-	files, err := pool.New(pool.Config[*os.File]{Dispose: (*os.File).Close, DisposeWithin: 10 * time.Second})
+	files, err := pool.New(pool.Config[*os.File]{Dispose: (*os.File).Close, HookWithin: 10 * time.Second})
 	if err != nil {
 		panic(err)
 	}

@@ -21,7 +21,7 @@ func (p *Pool[R]) inside(ctx context.Context) bool {
 	if p.unguarded {
 		return false
 	}
-	if p.bin.works() {
+	if p.hooks.works() {
 		return true
 	}
 	if m := markOf(ctx); m != nil {
@@ -46,7 +46,7 @@ func (p *Pool[R]) holdsSlot(ctx context.Context, held bool) bool {
 	if p.unguarded {
 		return false
 	}
-	if p.bin.works() {
+	if p.hooks.works() {
 		return true
 	}
 	if m := markOf(ctx); m != nil {

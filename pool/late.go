@@ -99,5 +99,6 @@ func (c *core) leftBehind(ctx context.Context, left *ioerr.LeftError, label stri
 	if !id.IsZero() {
 		e.Handle = id
 	}
+	c.events.post(Event{Kind: CallLeft, Call: Call{Label: label, Handle: id, Age: left.Age, Left: true}, Err: left})
 	return c.count(e)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/registry"
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
@@ -58,16 +59,30 @@ func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(
 	if err != nil {
 		return v, err
 	}
-	r := lease.Resource.value
-	t.fn = func(ctx context.Context) (T, error) { return fn(ctx, r) }
-	t.stick = func(label string, began time.Time) { p.reg.Stick(lease, label, began) }
-	t.giveBack = func(left bool) {
-		if left {
-			p.reg.Unstick(lease)
+	t.fn = onResource(p, lease, fn)
+	p.stickOn(t, lease)
+	return t.send(ctx, carrier, p.siteOf(lease), opts)
+}
+
+// leasing is a parcel that holds a lease.
+type leasing interface {
+	holds(stick func(label string, age time.Duration), giveBack func(left bool))
+}
+
+// stickOn makes a lease part of a parcel.
+func (p *Pool[R]) stickOn(t leasing, lease registry.Lease[resource[R]]) {
+	t.holds(func(label string, age time.Duration) {
+		p.barStuck(lease.Entry, label, time.Now().Add(-age), &ioerr.LeftError{Age: age})
+	}, func(left bool) {
+		if v := &lease.Resource.site.verdict; left {
+			v.told, v.stuck = true, true
 		}
 		p.giveBack(lease)
-	}
-	return t.send(ctx, carrier, p.siteOf(lease), opts)
+	})
+}
+
+func (t *parcel[T]) holds(stick func(label string, age time.Duration), giveBack func(left bool)) {
+	t.stick, t.giveBack = stick, giveBack
 }
 
 // carrierOf returns the lane if it runs calls itself, else nil.
@@ -88,13 +103,15 @@ type parcel[T any] struct {
 	ctx  context.Context // what it gets
 	undo func(T) error   // of a result that nobody receives; or nil
 
-	stick    func(label string, began time.Time) // makes the handle refuse callers; nil outside transactions
-	giveBack func(left bool)                     // of the lease; nil outside transactions
+	stick    func(label string, age time.Duration) // makes the handle refuse callers; nil outside transactions
+	giveBack func(left bool)                       // of the lease; nil outside transactions
 
 	name string
 	left atomic.Bool
 	v    T
 	err  *ioerr.Error // not counted yet; a call that was left is counted as that
+	fate Fate         // of a result that nobody receives
+	lost error        // why it could not be undone
 
 	panicked, exited bool // the call did not return
 }
@@ -132,6 +149,7 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	}
 	lc.Owner, lc.Handle, lc.NoWait = c.owner, at.id.Uint64(), t.nested(ctx)
 	t.name = lc.Label
+	t.list(t.name, waitsForLane)
 	err = carrier.Carry(ctx, lc, t)
 	left, ok := errors.AsType[*ioerr.LeftError](err)
 	carried = err == nil || ok
@@ -155,32 +173,37 @@ func (t *parcel[T]) Run(on lane.Thread) {
 		t.err, t.ended = &t.core.refusals().shutdown, true
 		return
 	}
-	if t.name != "" {
-		t.listed = t.core.calls.add(t.name, t.at.id)
-	}
+	t.begun = true
+	t.list(t.name, runs)
 	defer func() {
 		if !t.ended {
-			t.lost(recover())
+			t.unwound(recover())
 		}
 	}()
 	v, err := t.fn(t.ctx)
 	t.ended = true
 	if t.v = v; err != nil {
-		t.err = t.core.failure(err, t.name, t.at.id)
+		t.fail(err)
 	}
 	if t.left.Load() { // here rather than in End: the lane still counts the call
 		t.undoResult()
 	}
 }
 
-// lost makes the error of a call that did not return; see [site.unwound].
-func (t *parcel[T]) lost(recovered any) {
+// fail makes the error of a call that failed by itself.
+func (t *parcel[T]) fail(err error) {
+	t.err = t.core.failure(err, t.name, t.at.id)
+	t.at.blame(err)
+}
+
+// unwound makes the error of a call that did not return; see [site.unwound].
+func (t *parcel[T]) unwound(recovered any) {
 	if t.exited = recovered == nil; t.exited {
-		t.err = t.core.failure(ioerr.ErrGoexit, t.name, t.at.id)
+		t.fail(ioerr.ErrGoexit)
 		return
 	}
 	t.panicked = true
-	t.err = t.core.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, t.name, t.at.id)
+	t.fail(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()})
 }
 
 // count counts the failure of a call that its caller has received.
@@ -198,8 +221,11 @@ func (t *parcel[T]) count() error {
 // Left implements [lane.Task].
 func (t *parcel[T]) Left(age time.Duration) {
 	t.left.Store(true)
+	if t.listed != nil {
+		t.core.calls.move(t.listed, t.at, runsAlone)
+	}
 	if t.stick != nil {
-		t.stick(t.name, time.Now().Add(-age))
+		t.stick(t.name, age)
 	}
 }
 
@@ -226,6 +252,7 @@ func (t *parcel[T]) End(left bool, err error) {
 	defer t.leave()
 	if left {
 		t.undoResult()
+		t.tellFate()
 	}
 }
 
@@ -234,19 +261,34 @@ func (t *parcel[T]) spoil(err error) {
 	if t.err != nil {
 		err = errors.Join(t.err.Err, err)
 	}
-	t.err = t.core.failure(err, t.name, t.at.id)
+	t.fail(err)
 }
 
 // undoResult undoes a result that nobody receives, once.
 func (t *parcel[T]) undoResult() {
 	undo := t.undo
 	t.undo = nil
-	if undo == nil || !t.ended || t.err != nil {
+	if t.fate != NoResult || !t.ended || t.err != nil {
 		return
 	}
+	if t.fate = Dropped; undo == nil {
+		return
+	}
+	t.fate = UndoFailed // also if it ends its goroutine
 	callHook("undo", t.at.id, func() error { return undo(t.v) }, func(err error) {
-		if err != nil {
+		if t.lost = err; err != nil {
 			t.core.hookFailed(err)
+			return
 		}
+		t.fate = Undone
 	})
+}
+
+// tellFate reports the late end of a call that was left.
+func (t *parcel[T]) tellFate() {
+	e := Event{Kind: LateEnd, Call: Call{Label: t.name, Handle: t.at.id}, Fate: t.fate, Err: t.lost}
+	if t.err != nil {
+		e.Err = t.err
+	}
+	t.core.events.post(e)
 }

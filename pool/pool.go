@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"time"
+
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/lanegate"
 	"github.com/iolane/iolane/internal/registry"
@@ -15,8 +17,11 @@ type Pool[R any] struct {
 	core
 
 	reg  *registry.Registry[resource[R]]
-	bin  bin[R]        // resources on their way out
-	turn chan struct{} // capacity one; held by the Shutdown that is at work
+	bin  bin[R]  // resources on their way out
+	ward ward[R] // resources that are not well
+
+	interrupt func(R)       // Config.Interrupt
+	turn      chan struct{} // capacity one; held by the Shutdown that is at work
 }
 
 // resource is what the registry keeps: the user's resource and, so that calls
@@ -25,6 +30,7 @@ type Pool[R any] struct {
 type resource[R any] struct {
 	value R
 	site  *site
+	hung  *interruption[R] // a hook of the call that has ended, and does not end itself
 }
 
 // New makes a pool. Its error is an *ioerr.Error with an *ioerr.ArgumentError
@@ -56,13 +62,23 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	if !p.owned || p.gated == nil {
 		p.gate = lanegate.New(lanegate.Config{Slots: lanegate.MaxSlots, Tickets: new(lanegate.Tickets)})
 	}
-	if p.gate == nil {
+	if p.gate == nil && c.Interrupt == nil && c.Watch == (Watch{}) && !c.Health.on() {
 		p.short = p.direct
 	}
 	p.here.init(&p.core, handle.ID{})
 	p.giveUp.cause = ioerr.ErrShutdown
 	p.over.from(&p.past)
-	p.bin.core, p.bin.reg, p.bin.hook, p.bin.within = &p.core, p.reg, c.Dispose, c.DisposeWithin
+	p.bin.core, p.bin.reg, p.bin.hook = &p.core, p.reg, c.Dispose
+	p.hooks.core, p.hooks.within = &p.core, c.HookWithin
+	p.interrupt = c.Interrupt
+	p.ward.pool, p.ward.rules, p.ward.check = p, c.Health, c.Check
+	p.events.fn, p.events.lane = c.OnEvent, c.Lane.Name()
+	p.calls.epoch = time.Now()
+	if p.judges = c.Health.on(); p.judges || c.Watch != (Watch{}) {
+		p.calls.watch = &watch{
+			rules: c.Watch, stuck: c.Health.Stuck, calls: &p.calls, lane: c.Lane, post: p.events.post, due: never,
+		}
+	}
 	p.hookFailed = p.bin.hookFailed
 	p.state.Store(stateOpen)
 	return p, nil

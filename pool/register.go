@@ -62,40 +62,29 @@ func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
 // the same ID: for a broken connection or a file to be opened anew. open runs like
 // the function of Transact, with the old resource, which it must leave open: the
 // pool disposes of it once open has succeeded. If open fails, or returns the old
-// one, that stays. If the handle was destroyed meanwhile, both are disposed of and
+// one, that stays; on a lane.Carrier its caller may leave it as with Offload. The handle
+// may be down or poisoned: a new resource is Healthy. If the handle was destroyed meanwhile, both are disposed of and
 // the error is ErrHandleNotFound, or ErrShutdown, with Effect Done.
 //
 // Replace waits for the disposal of the old one, as Destroy does, and returns what
 // went wrong with it (an *ioerr.HookError); but if ctx ends meanwhile, that is no
 // error, since the exchange is done.
 func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx context.Context, old R) (R, error), opts ...Option) error {
-	if open == nil {
-		return new(stay).check(ctx, p.own(), "open")
-	}
-	retired := false
-	var gone waste[R]
-	err := p.With(ctx, id, func(ctx context.Context, old R) error {
-		fresh, err := open(ctx, old)
-		if err != nil || same(fresh, old) {
-			return err
-		}
-		e, err := p.reg.Held(id)
-		if retired = err != nil; retired { // while open ran
-			gone = p.reg.Detach(id, resource[R]{value: fresh})
-		} else {
-			e.Resource.value = fresh // under the lease that With holds
-			gone = p.reg.Detach(id, resource[R]{value: old})
-		}
-		p.bin.discard(gone)
-		return nil
-	}, opts...)
-	switch {
-	case err != nil || gone == nil:
+	x := &exchange[R]{pool: p, open: open}
+	if err := x.check(ctx, p.own(), lacks(open == nil, "open")); err != nil {
 		return err
-	case retired:
+	}
+	if err := x.borrow(ctx, id, opts); err != nil {
+		return err
+	}
+	err := x.run(ctx, opts)
+	switch {
+	case err != nil || x.gone == nil:
+		return err
+	case x.late:
 		return p.undone(id, callOf(opts).Label)
 	}
-	_, err = p.disposal(ctx, gone, false)
+	_, err = p.disposal(ctx, x.gone, false)
 	return err
 }
 
@@ -135,6 +124,7 @@ func (p *Pool[R]) Destroy(ctx context.Context, id handle.ID) error {
 	if orphan {
 		p.bin.discard(e)
 	}
+	p.ward.discharge(id)
 	over, err := p.disposal(ctx, e, !orphan)
 	if !over {
 		return c.leftRunning(ctx, id, context.Cause(ctx))
@@ -158,6 +148,7 @@ func (p *Pool[R]) Detach(id handle.ID) error {
 	if e, orphan := p.reg.Retire(id); orphan {
 		p.bin.discard(e)
 	}
+	p.ward.discharge(id)
 	return nil
 }
 

@@ -20,7 +20,7 @@ type Report struct {
 	Others int
 	// Undisposed are the resources that are not disposed of yet.
 	Undisposed []handle.ID
-	// Failed are Dispose hooks that failed, at most 64 of them. Those that were
+	// Failed are hooks that failed, at most 64 of them. Those that were
 	// given up on have the error ErrHookTimeout.
 	Failed []*ioerr.HookError
 	// FailedTotal is how many there were in all.
@@ -98,7 +98,7 @@ func (p *Pool[R]) finished() error {
 
 // report says what there is to tell now.
 func (p *Pool[R]) report() *Report {
-	r := &Report{Running: p.calls.list()}
+	r := &Report{Running: p.calls.list(false)}
 	held := make(map[handle.ID]bool)
 	for _, c := range r.Running {
 		held[c.Handle] = true
@@ -148,6 +148,12 @@ func (c Call) String() string {
 	}
 	if c.Age != 0 {
 		parts = append(parts, c.Age.String())
+	}
+	switch {
+	case c.Waits:
+		parts = append(parts, "(waits)")
+	case c.Left:
+		parts = append(parts, "(left)")
 	}
 	return strings.Join(parts, " ")
 }

@@ -66,7 +66,7 @@ func TestReportIsExact(t *testing.T) {
 			}
 			return nil
 		}
-		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, DisposeWithin: time.Hour})
+		p := on(g, pool.Config[*thing]{Dispose: shop.dispose, HookWithin: time.Hour})
 		failing := adopt(t, p, bad)
 		replaced := adopt(t, p, slow)
 		named := adopt(t, p, shop.make())

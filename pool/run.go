@@ -41,14 +41,19 @@ func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T,
 }
 
 // run checks a call, gets it into the lane, runs it, and gets it out again. at is what
-// it holds; nil is for a call without a handle. until is the deadline of AcceptWithin,
-// if somebody has asked for it already.
-func run[T any](ctx context.Context, c *core, at *site, until *time.Time, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
+// it holds; nil is for a call without a handle. was is what was found out about the call
+// while it waited for its handle, or nil.
+func run[T any](ctx context.Context, c *core, at *site, was *stay, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
 	var s stay
 	if err := s.check(ctx, c, lacks(fn == nil, "fn")); err != nil {
+		if was != nil {
+			was.unlist()
+		}
 		return v, err
 	}
-	s.until = until
+	if was != nil {
+		s.until, s.listed = was.until, was.listed
+	}
 	defer func() {
 		if s.begun && !s.ended {
 			err = s.at.unwound(recover(), s.label())
@@ -103,7 +108,7 @@ func Transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(c
 		if lease, ok = p.reg.Try(id); ok {
 			defer p.giveBack(lease)
 			at := p.siteOf(lease)
-			call := func(ctx context.Context) (T, error) { return fn(ctx, lease.Resource.value) }
+			call := func(ctx context.Context) (T, error) { return fn(ctx, lease.Resource.value) } // p.interrupt closes the short way
 			if seat, ok := c.short.Try(); ok {
 				return runShort(ctx, plain, at, seat, call)
 			}
@@ -124,7 +129,7 @@ func transact[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(c
 		return v, err
 	}
 	defer p.giveBack(lease)
-	return run(ctx, s.core, p.siteOf(lease), s.until, func(ctx context.Context) (T, error) { return fn(ctx, lease.Resource.value) }, opts)
+	return run(ctx, s.core, p.siteOf(lease), &s, onResource(p, lease, fn), opts)
 }
 
 // With is Transact for a call that has no result but an error.
@@ -187,6 +192,14 @@ func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Opti
 	if outer.holdsHandle(id) {
 		return lease, p.refuse(ctx, ioerr.ErrReentry, ioerr.Handle, lc.Label, id)
 	}
+	if lc.Label != "" || p.calls.watch != nil {
+		s.listed = p.calls.add(lc.Label, id, nil, waitsForHandle)
+		defer func() {
+			if lease.Entry == nil { // also if the caller's context panics
+				s.unlist()
+			}
+		}()
+	}
 	lease, err = p.reg.Acquire(ctx, id, &lanegate.Request{
 		FailFast: lc.Policy == lane.FailFast,
 		NoWait:   outer.holdsLane(p.lane), // who holds the handle may wait for the caller's slot
@@ -206,13 +219,43 @@ func (p *Pool[R]) siteOf(l registry.Lease[resource[R]]) *site {
 	if l.Resource.site == nil {
 		l.Resource.site = new(site)
 		l.Resource.site.init(&p.core, l.ID)
+		if p.judges {
+			l.Resource.site.bar = func(label string, began time.Time, why error) { p.barStuck(l.Entry, label, began, why) }
+		}
 	}
 	return l.Resource.site
 }
 
-// giveBack ends a lease; a resource retired meanwhile goes into the bin.
+// giveBack ends a lease, unless it is to be kept from others; a resource retired
+// meanwhile goes into the bin.
 func (p *Pool[R]) giveBack(l registry.Lease[resource[R]]) {
+	if r := &l.Resource; r.hung != nil || r.site != nil && r.site.verdict.told {
+		if p.keeps(l) {
+			return
+		}
+	}
 	if l.Release() {
 		p.bin.discard(l.Entry)
 	}
+}
+
+// keeps hears what there is to say about a resource at the end of a lease, and reports
+// whether that is not to be given back.
+func (p *Pool[R]) keeps(l registry.Lease[resource[R]]) bool {
+	if i := l.Resource.hung; i != nil {
+		l.Resource.hung = nil
+		if i.keepLease(l) {
+			return true
+		}
+	}
+	s := l.Resource.site
+	v := s.verdict
+	s.verdict = verdict{}
+	if p.ward.admit(l, v) {
+		return true
+	}
+	if v.stuck {
+		p.reg.Unbar(l.Entry)
+	}
+	return false
 }

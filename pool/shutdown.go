@@ -12,7 +12,8 @@ import (
 //  2. calls that were accepted run, and running calls run to their end;
 //  3. each resource is disposed of, once, on the lane, as soon as no call uses it;
 //  4. the lane is shut down if the pool owns it;
-//  5. Shutdown returns when the last goroutine of the pool has gone.
+//  5. Shutdown returns when the last goroutine of the pool has gone, and with it the
+//     last event.
 //
 // ctx bounds the waiting. When it ends, the contexts of the calls still running
 // are cancelled with the cause ErrShutdown, and the error says what the pool still
@@ -68,6 +69,7 @@ func (p *Pool[R]) refuseNewcomers() {
 	for _, e := range p.reg.Close() {
 		p.bin.discard(e)
 	}
+	p.ward.dischargeAll()
 	if p.gate != nil {
 		p.gate.Close()
 		if p.gated != nil {
@@ -102,6 +104,11 @@ func (p *Pool[R]) wind(ctx context.Context) error {
 		if err := p.lane.Shutdown(ctx); err != nil {
 			return cmp.Or(context.Cause(ctx), err)
 		}
+	}
+	// Phase 5.
+	p.calls.watch.stop()
+	if !p.events.wait(ctx) {
+		return context.Cause(ctx)
 	}
 	return nil
 }

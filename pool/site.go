@@ -2,8 +2,10 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/ioerr"
@@ -18,6 +20,10 @@ type site struct {
 	inner context.Context             // what these get: plain, if the pool is guarded
 	_     [64]byte                    // apart from what every call reads
 	last  atomic.Pointer[ioerr.Error] // of the last call here that failed by itself
+
+	// For the holder of the lease; unused outside transactions.
+	verdict verdict
+	bar     func(label string, began time.Time, why error) // bars the handle; nil if nobody is judged
 }
 
 func (s *site) init(c *core, id handle.ID) {
@@ -44,6 +50,7 @@ func (s *site) begin(ctx context.Context, plain bool) (context.Context, *mark) {
 // failed is the error of a call here that returned err, counted.
 func (s *site) failed(err error, label string) error {
 	if label != "" {
+		s.blame(err)
 		return s.core.count(s.core.failure(err, label, s.id))
 	}
 	return s.core.count(s.failure(err))
@@ -54,12 +61,30 @@ func (s *site) failed(err error, label string) error {
 // errno), so the last one is kept and told again if it fits: that costs a failing
 // call no allocation. It is kept, with whatever it refers to, until another one comes.
 func (s *site) failure(err error) *ioerr.Error {
-	if e := s.last.Load(); e != nil && identicalErrors(e.Err, err) {
+	if e := s.last.Load(); e != nil && !s.core.judges && identicalErrors(e.Err, err) {
 		return e
 	}
 	e := s.core.failure(err, "", s.id)
-	s.last.Store(e)
+	if !s.blame(err) {
+		s.last.Store(e)
+	}
 	return e
+}
+
+// blame notes what a failure has to say about the resource, and reports whether it is
+// poisoned.
+func (s *site) blame(err error) bool {
+	if s.id.IsZero() {
+		return false
+	}
+	if s.core.judges {
+		s.verdict.err = err
+	}
+	p, poisoned := errors.AsType[*poison](err)
+	if poisoned {
+		s.verdict.told, s.verdict.poison = true, p.err
+	}
+	return poisoned
 }
 
 // unwound is the error of a call here that did not return, counted: recovered is what
@@ -72,7 +97,9 @@ func (s *site) unwound(recovered any, label string) error {
 		c.counts.exited.Add(1)
 		return err
 	}
-	err := c.count(c.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, label, s.id))
+	e := c.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, label, s.id)
+	s.blame(e.Err)
+	err := c.count(e)
 	c.counts.panicked.Add(1)
 	return err
 }

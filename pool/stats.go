@@ -34,7 +34,8 @@ type Stats struct {
 
 	Disposed      uint64 // resources disposed of, well or badly
 	DisposeFailed uint64 // of these, badly
-	HooksHanging  int    // Dispose hooks that were given up on and still run
+	HooksHanging  int    // hooks that were given up on, and still run
+	Unwell        int    // handles that are not Healthy
 
 	Failed    uint64 // calls that did not succeed, by outcome; Register and Replace are calls, Destroy and Shutdown are not
 	Cancelled uint64
@@ -44,8 +45,14 @@ type Stats struct {
 	Panicked  uint64 // of these, by a panic
 	Exited    uint64 // of these, by runtime.Goexit
 
-	Running []Call // calls with a label, the oldest first
-	Lane    lane.Stats
+	// Running are the calls that run, and Waiting those that wait for their handle or
+	// the lane, the oldest first: those with a label and, if the pool is watched, all.
+	Running, Waiting []Call
+
+	EventsMissed   uint64 // that OnEvent was too slow to get
+	CallbackPanics uint64 // in OnEvent
+
+	Lane lane.Stats
 }
 
 // Stats returns a snapshot. It works whatever state the pool is in, and waits for
@@ -59,12 +66,19 @@ func (p *Pool[R]) Stats() Stats {
 		State:   State(p.state.Load()),
 		Handles: reg.Live,
 		Retired: reg.Retiring,
-		Running: p.calls.list(),
-		Lane:    p.lane.Stats(),
+		Running: p.calls.list(false),
+		Waiting: p.calls.list(true),
+		Unwell:  int(p.ward.some.Load()),
+
+		EventsMissed:   p.events.missed.Load(),
+		CallbackPanics: p.events.panicked.Load(),
+		HooksHanging:   p.hooks.hanging(),
+
+		Lane: p.lane.Stats(),
 	}
 	p.counts.tell(&s)
 	p.bin.mu.Lock()
 	defer p.bin.mu.Unlock()
-	s.Disposed, s.DisposeFailed, s.HooksHanging = p.bin.disposed, p.bin.failed, p.bin.hung
+	s.Disposed, s.DisposeFailed = p.bin.disposed, p.bin.failed
 	return s
 }

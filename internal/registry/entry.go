@@ -13,11 +13,11 @@ type Entry[R any] struct {
 	ID       handle.ID
 	Resource R // to be touched by the holder of the lease only
 
-	gate  *lanegate.Gate // nil for one that was detached
-	ready atomic.Bool    // the resource is there
-	stuck stuckOn        // set and cleared by the holder
-	gone  signal.Latch   // fired by Disposed
-	err   error          // how disposal went; set before gone
+	gate   *lanegate.Gate // nil for one that was detached
+	ready  atomic.Bool    // the resource is there
+	barred barred         // set and cleared for the holder
+	gone   signal.Latch   // fired by Disposed
+	err    error          // how disposal went; set before gone
 }
 
 // Lease is the exclusive use of a resource.
@@ -43,6 +43,9 @@ func (e *Entry[R]) Gone() <-chan struct{} { return e.gone.Done() }
 
 // Err is the error that Disposed was given, once Gone is closed.
 func (e *Entry[R]) Err() error { return e.err }
+
+// Retired reports whether the entry is out of use for good.
+func (e *Entry[R]) Retired() bool { return e.gate == nil || e.gate.Closed() }
 
 // Held reports whether somebody holds the lease.
 func (e *Entry[R]) Held() bool { return e.gate != nil && e.gate.Stats().Running > 0 }

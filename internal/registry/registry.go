@@ -135,7 +135,7 @@ func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q *lanegate.Req
 	if e == nil {
 		return Lease[R]{}, r.missing(id)
 	}
-	if err := e.stuckError(); err != nil && !r.closed.Load() {
+	if err := e.Barred(); err != nil && !r.closed.Load() {
 		return Lease[R]{}, err
 	}
 	mine := *q
@@ -143,10 +143,10 @@ func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q *lanegate.Req
 	slot, v := e.gate.Acquire(ctx, &mine)
 	switch {
 	case v == lanegate.Closed && !e.gate.Closed() && !r.closed.Load():
-		if err := e.stuckError(); err != nil {
+		if err := e.Barred(); err != nil {
 			return Lease[R]{}, err
 		}
-		return r.Acquire(ctx, id, q) // it was stuck for a moment, and is not any more
+		return r.Acquire(ctx, id, q) // it was barred for a moment, and is not any more
 	case v != lanegate.Granted:
 		return Lease[R]{}, r.refusal(ctx, v)
 	case ctx.Err() != nil && e.gate.Closed():
@@ -217,6 +217,36 @@ func (r *Registry[R]) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return Stats{Live: r.live, Retiring: len(r.retiring)}
+}
+
+// State is what is to be told of one entry.
+type State struct {
+	ID      handle.ID
+	Held    bool
+	Retired bool
+	Waiting int   // callers
+	Barred  error // the refusal of an entry that is barred; or nil
+}
+
+// Snapshot returns the states of all entries, each taken at its own time.
+func (r *Registry[R]) Snapshot() []State {
+	entries := r.Retiring()
+	table := *r.table.Load()
+	for i := range table {
+		if e := table[i].Load(); e != nil {
+			entries = append(entries, e)
+		}
+	}
+	states := make([]State, 0, len(entries))
+	for _, e := range entries {
+		s := State{ID: e.ID, Retired: e.Retired(), Barred: e.Barred()}
+		if e.gate != nil {
+			g := e.gate.Stats()
+			s.Held, s.Waiting = g.Running > 0, g.Queued+g.Waiting
+		}
+		states = append(states, s)
+	}
+	return states
 }
 
 // Retiring returns the entries that are not yet disposed of, in no order.

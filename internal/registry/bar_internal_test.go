@@ -22,7 +22,7 @@ func TestAStuckEntryOfARegistryThatCloses(t *testing.T) {
 	if !ok {
 		t.Fatal("not free")
 	}
-	r.Stick(lease, "read", time.Now())
+	r.Bar(lease.Entry, func() error { return &ioerr.StuckError{Label: "read", Err: ioerr.ErrHandleBusy} })
 	_, err = r.Acquire(context.Background(), e.ID, &lanegate.Request{})
 	if stuck, ok := errors.AsType[*ioerr.StuckError](err); !ok || stuck.Label != "read" {
 		t.Errorf("%v", err)
@@ -32,7 +32,7 @@ func TestAStuckEntryOfARegistryThatCloses(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r.closed.Store(false)
-	r.Unstick(lease)
+	r.Unbar(lease.Entry)
 	lease.Release()
 	if _, err = r.Acquire(context.Background(), e.ID, &lanegate.Request{}); err != nil {
 		t.Error(err)

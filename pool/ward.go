@@ -1,0 +1,299 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// ward keeps the resources that are not well. One that is not to be used is taken in by
+// the call that found it out: its lease is not given back, so that nobody gets it, but
+// passed to the ward, and its handle barred. So those that are well cost nothing.
+//
+// A lease in the ward belongs to whoever takes the patient out of sick, under mu: the
+// end of a probe, Replace, or discharge, which Destroy and Shutdown call after they have
+// retired the handle. A patient that comes when its handle is retired already is sent
+// back at once. Retiring closes the gate before discharge looks, admit adds the patient
+// before it looks at the gate: so one of them sees the other, and mu says which.
+type ward[R any] struct {
+	pool  *Pool[R]
+	rules HealthRules // completed
+	check func(R) error
+
+	mu   sync.Mutex // before those of a handle's gate and of events
+	sick map[handle.ID]*patient[R]
+	some atomic.Int32 // len(sick), for those who find nobody
+}
+
+// patient is a resource that is not well, guarded by the ward's mutex.
+type patient[R any] struct {
+	state Health
+	bad   int   // calls in a row
+	cause error // the last thing that spoke against it
+	since time.Time
+	lease registry.Lease[resource[R]] // empty: it is in use, or may be
+	timer *time.Timer                 // of the next probe
+	probe chan struct{}               // closed when the probe under way has ended; nil: there is none
+	gone  bool                        // its handle was retired while it was probed
+}
+
+func (w *ward[R]) kept(pt *patient[R]) bool { return pt.lease.Entry != nil }
+
+// health is the state of a handle.
+func (w *ward[R]) health(id handle.ID) Health {
+	if w.some.Load() == 0 {
+		return Healthy
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if pt := w.sick[id]; pt != nil {
+		return pt.state
+	}
+	return Healthy
+}
+
+// admit hears what the last call had to say about a resource, and reports whether it
+// keeps the lease.
+func (w *ward[R]) admit(l registry.Lease[resource[R]], v verdict) bool {
+	var bad error
+	if v.poison == nil {
+		if !v.given || !w.rules.on() {
+			return false
+		}
+		if bad = w.rules.bad(&v); bad == nil && w.some.Load() == 0 {
+			return false
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pt := w.sick[l.ID]
+	switch {
+	case v.poison != nil:
+		pt = w.enter(l.ID, pt)
+		w.worse(l.ID, pt, Poisoned, v.poison)
+	case bad != nil:
+		pt = w.enter(l.ID, pt)
+		if pt.bad++; pt.bad >= w.rules.Down || v.stuck {
+			w.worse(l.ID, pt, Down, bad)
+		} else {
+			w.worse(l.ID, pt, Suspect, bad)
+		}
+	case pt != nil:
+		w.well(l.ID)
+		return false
+	}
+	if pt == nil || pt.state == Suspect {
+		return false
+	}
+	if l.Retired() {
+		w.remove(l.ID)
+		return false
+	}
+	w.keep(pt, l)
+	if v.stuck {
+		w.probeIn(pt, 0)
+	} else {
+		w.probeLater(pt)
+	}
+	return true
+}
+
+// stuck notes that a call does not end, and that its handle is barred because of it. The
+// call may end at the same time: then admit has the last word.
+func (w *ward[R]) stuck(id handle.ID, cause error) {
+	if !w.rules.on() {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.worse(id, w.enter(id, w.sick[id]), Down, cause)
+}
+
+// barStuck bars the handle of a call that does not end. Locks may be held that come
+// before those of the ward.
+func (p *Pool[R]) barStuck(e *registry.Entry[resource[R]], label string, began time.Time, why error) {
+	p.reg.Bar(e, func() error {
+		return &ioerr.StuckError{Label: label, Age: time.Since(began), Err: ioerr.ErrHandleBusy}
+	})
+	p.ward.stuck(e.ID, why)
+}
+
+// enter makes a patient of what is none. mu is held, as in all that follow unless they
+// say otherwise.
+func (w *ward[R]) enter(id handle.ID, pt *patient[R]) *patient[R] {
+	if pt == nil {
+		pt = new(patient[R])
+		if w.sick == nil {
+			w.sick = make(map[handle.ID]*patient[R])
+		}
+		w.sick[id] = pt
+		w.some.Add(1)
+	}
+	return pt
+}
+
+func (w *ward[R]) remove(id handle.ID) {
+	if _, known := w.sick[id]; known {
+		delete(w.sick, id)
+		w.some.Add(-1)
+	}
+}
+
+// worse sets the state of a patient; what is poisoned stays so.
+func (w *ward[R]) worse(id handle.ID, pt *patient[R], h Health, cause error) {
+	was := pt.state
+	if was == Poisoned {
+		return
+	}
+	pt.cause = cause
+	if pt.state = h; was == h || was == Probing && h == Down {
+		return
+	}
+	pt.since = time.Now()
+	e := Event{Kind: HealthChanged, Call: Call{Handle: id}, Health: h, Err: cause}
+	if h == Poisoned {
+		e.Kind, e.Health = HandlePoisoned, 0
+	}
+	w.pool.events.post(e)
+}
+
+// well discharges a patient that is healthy.
+func (w *ward[R]) well(id handle.ID) {
+	w.remove(id)
+	w.pool.events.post(Event{Kind: HealthChanged, Call: Call{Handle: id}, Health: Healthy})
+}
+
+// keep takes over the lease of a patient and bars its handle.
+func (w *ward[R]) keep(pt *patient[R], l registry.Lease[resource[R]]) {
+	pt.lease = l
+	what, since, cause := ioerr.ErrHandleDown, pt.since, pt.cause
+	if pt.state == Poisoned {
+		what = ioerr.ErrPoisoned
+	}
+	w.pool.reg.Bar(l.Entry, func() error {
+		return &ioerr.UnfitError{Err: what, Age: time.Since(since), Cause: cause}
+	})
+}
+
+// discharge lets go of a handle that was retired. mu is not held.
+func (w *ward[R]) discharge(id handle.ID) {
+	if w.some.Load() == 0 {
+		return
+	}
+	w.mu.Lock()
+	pt := w.sick[id]
+	if pt == nil {
+		w.mu.Unlock()
+		return
+	}
+	w.remove(id)
+	pt.gone = true
+	l, free := pt.lease, w.kept(pt) && pt.probe == nil
+	if pt.timer != nil {
+		pt.timer.Stop()
+	}
+	w.mu.Unlock()
+	if free {
+		w.release(l)
+	}
+}
+
+// dischargeAll lets go of everything, for a shutdown. mu is not held.
+func (w *ward[R]) dischargeAll() {
+	w.mu.Lock()
+	var all []handle.ID
+	for id := range w.sick {
+		all = append(all, id)
+	}
+	w.mu.Unlock()
+	for _, id := range all {
+		w.discharge(id)
+	}
+}
+
+// release gives back a lease that is the ward's no more. mu is not held.
+func (w *ward[R]) release(l registry.Lease[resource[R]]) {
+	w.pool.reg.Unbar(l.Entry)
+	if l.Release() {
+		w.pool.bin.discard(l.Entry)
+	}
+}
+
+// take takes the lease of a handle out of the ward, for Replace, after a probe that is
+// under way. Without a lease in the ward, or if ctx ends first, it is false. The handle
+// stays barred. mu is not held.
+func (w *ward[R]) take(ctx context.Context, id handle.ID) (l registry.Lease[resource[R]], ok bool) {
+	for w.some.Load() > 0 {
+		l, probe := w.takeNow(id)
+		if probe == nil {
+			return l, l.Entry != nil
+		}
+		select {
+		case <-probe:
+		case <-ctx.Done():
+			return l, false
+		}
+	}
+	return l, false
+}
+
+func (w *ward[R]) takeNow(id handle.ID) (l registry.Lease[resource[R]], probe <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pt := w.sick[id]
+	if pt == nil || !w.kept(pt) || pt.probe != nil {
+		if pt != nil {
+			probe = pt.probe
+		}
+		return l, probe
+	}
+	l, pt.lease = pt.lease, l
+	if pt.timer != nil {
+		pt.timer.Stop()
+	}
+	return l, nil
+}
+
+// giveBack ends what take began. mu is not held.
+func (w *ward[R]) giveBack(l registry.Lease[resource[R]], cured bool) {
+	w.mu.Lock()
+	pt := w.sick[l.ID]
+	switch {
+	case pt == nil: // it was retired meanwhile
+	case cured:
+		w.well(l.ID)
+	case l.Retired():
+		w.remove(l.ID)
+	default:
+		pt.lease = l
+		w.probeLater(pt)
+		w.mu.Unlock()
+		return
+	}
+	w.mu.Unlock()
+	w.release(l)
+}
+
+// forgive forgets what was held against a resource that was replaced. mu is not held.
+func (w *ward[R]) forgive(id handle.ID) {
+	if w.some.Load() == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sick[id] != nil {
+		w.well(id)
+	}
+}
+
+// isUnwound reports whether a call did not return.
+func isUnwound(err error) bool {
+	_, panicked := errors.AsType[*ioerr.PanicError](err)
+	return panicked || errors.Is(err, ioerr.ErrGoexit)
+}
