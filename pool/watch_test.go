@@ -207,6 +207,9 @@ func TestACallbackHoldsUpNobody(t *testing.T) {
 		id := adopt(t, p, 1)
 		for i := range 3000 {
 			require.Equal(t, i%2 == 0, p.With(bg, id, fails([]error{errIO, nil}[i%2])) != nil)
+			if i == 0 {
+				synctest.Wait() // the callback has the first event
+			}
 		}
 		s := p.Stats()
 		if s.EventsMissed != 3000-1024-1 || p.Shutdown(within(t, time.Second)) == nil {
