@@ -122,8 +122,8 @@ type Abandoning struct {
 
 	leftNow atomic.Int64 // len(left), for those who need not know more
 
-	// mu guards what follows and the state of every carried call. It is a leaf but
-	// for Task.Left.
+	// mu guards what follows and the state of every carried call. Under it slots are
+	// given back, and Task.Left is called.
 	mu      sync.Mutex
 	signal  *interrupt.Signal // nil: calls are not interrupted
 	running carriedList       // by when they began; those told that they are overdue are out of it

@@ -169,6 +169,10 @@ func (l *Abandoning) await(ctx context.Context, done <-chan struct{}, k *carried
 		case signal.Expired:
 			return l.leave(k, cause)
 		}
+		if l.rules.Grace == 0 {
+			k.task.Ending(cause)
+			return l.leave(k, cause)
+		}
 		grace = time.NewTimer(l.rules.Grace)
 		done, over = nil, grace.C
 		k.task.Ending(cause)
@@ -235,11 +239,10 @@ func (l *Abandoning) leave(k *carried, cause error) error {
 	l.total++
 	l.running.remove(k)
 	k.task.Left(age)
-	replaced, slot := !k.keeps, k.slot
-	l.mu.Unlock()
-	if replaced {
-		l.Leave(slot)
+	if !k.keeps {
+		l.Leave(k.slot) // here, so that no snapshot counts it twice
 	}
+	l.mu.Unlock()
 	return &ioerr.LeftError{Age: age, Cause: cause}
 }
 
@@ -255,22 +258,17 @@ func (l *Abandoning) end(k *carried) {
 	l.running.remove(k)
 	wasLeft := k.state == left
 	l.tails++
-	freed := k // whose slot is given to others now
 	if wasLeft {
 		l.left = deleteCall(l.left, k)
 		l.leftNow.Add(-1)
-		freed = l.stopKeeping(k)
+		l.stopKeeping(k)
 	} else {
 		k.state = ending
 	}
-	var slot Slot
-	if freed != nil {
-		slot = freed.slot
-	}
 	l.mu.Unlock()
 	defer l.over(k, wasLeft) // also if a hook ends the goroutine
-	if freed != nil {
-		l.Leave(slot)
+	if !wasLeft {
+		l.Leave(k.slot)
 	}
 	k.task.End(wasLeft, nil)
 	if wasLeft {
@@ -278,20 +276,18 @@ func (l *Abandoning) end(k *carried) {
 	}
 }
 
-// stopKeeping returns the call whose slot is to be given to others now that one that was
-// left has ended: that one, if it keeps its slot; else its place in the budget is free
-// for the oldest that does. Nil if none does. mu is held.
-func (l *Abandoning) stopKeeping(ended *carried) *carried {
+// stopKeeping gives a slot to others when a call that was left has ended: its own, if it
+// keeps that; else its place in the budget is free for the oldest that does. mu is held.
+func (l *Abandoning) stopKeeping(k *carried) {
 	if l.kept == 0 {
-		return nil
+		return
 	}
-	k := ended
 	if !k.keeps {
 		k = l.left[slices.IndexFunc(l.left, func(k *carried) bool { return k.keeps })]
 	}
 	k.keeps = false
 	l.kept--
-	return k
+	l.Leave(k.slot)
 }
 
 // over is the very end of a call: nothing of it is left but the caller that receives it.

@@ -14,7 +14,7 @@ func (l *Abandoning) refuse(c *Call) error {
 	if l.leftNow.Load() == 0 || c.Must || l.gates[0].Closed() {
 		return nil
 	}
-	slots := l.gates[0].Stats().Slots // before the mutex, which is a leaf
+	slots := l.gates[0].Stats().Slots // before the mutex, which is then held for less
 	if !c.Urgent {
 		slots -= l.reserved
 	}
@@ -67,14 +67,14 @@ func (l *Abandoning) tell(k *carried) {
 
 // Stats implements [Lane]. A call that was left counts as completed, and is in Left.
 func (l *Abandoning) Stats() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	s := l.gated.Stats()
 	s.CallbackPanics += l.late.Load()
 	n := l.stuck.Load()
 	s.Refused.QueueFull += n
 	s.Submitted += n
 	now := l.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	s.LeftTotal = l.total
 	for _, k := range l.left {
 		info := k.info

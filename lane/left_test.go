@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -224,4 +225,56 @@ func TestGivingUpLeavesTheCallsOfTheOwner(t *testing.T) {
 			require.NoError(t, l.Shutdown(context.Background()))
 		})
 	}
+}
+
+// Law: no snapshot counts a call twice, as one that runs and as one that was left.
+func TestASnapshotCountsALeftCallOnce(t *testing.T) {
+	l := abandoning(t, lane.AbandoningConfig{Config: lane.Config{Workers: 4}, Grace: lane.NoGrace, Left: 1})
+	const calls = 3 // one of which has a place beside the lane's slots
+	var done atomic.Bool
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for !done.Load() {
+			s := l.Stats()
+			n := s.Running
+			for _, c := range s.Left {
+				if !c.KeepsSlot {
+					n++
+				}
+			}
+			if n > calls {
+				t.Errorf("%d calls, of %d at most: %+v", n, calls, s)
+				return
+			}
+		}
+	}()
+	for range count(100, 20_000) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var tasks []*task
+		var left []<-chan error
+		for range calls {
+			k := newTask()
+			tasks = append(tasks, k)
+			left = append(left, carry(ctx, l, lane.Call{}, k))
+		}
+		for _, k := range tasks {
+			for k.ran.Load() == 0 {
+				runtime.Gosched()
+			}
+		}
+		cancel()
+		for _, c := range left {
+			require.ErrorIs(t, <-c, ioerr.ErrLeft)
+		}
+		for _, k := range tasks {
+			close(k.gate)
+		}
+		for s := l.Stats(); len(s.Left) > 0 || s.Running > 0; s = l.Stats() {
+			runtime.Gosched()
+		}
+	}
+	done.Store(true)
+	<-watched
+	shut(t, l)
 }
