@@ -26,6 +26,7 @@
 //	Failed              Handle        Done    opened, but the handle was destroyed meanwhile
 //	Failed              Leaf          Done    *HookError, from Destroy or Replace: the disposal failed
 //	Failed              Executor      None    *ArgumentError; ErrReentry from Shutdown inside a call
+//	Failed              Executor      None    *ThreadLimitError, from New: its lane might need too many threads
 //	Failed              Executor      Done    *pool.Report: a hook failed
 //	Cancelled, TimedOut Handle, Lane  None    the context's cause: the wait ended there
 //	Cancelled, TimedOut Executor      None    the context had ended before the call began

@@ -32,6 +32,10 @@ var (
 	ErrUnsupported = errors.New("not supported here")
 )
 
+// ErrThreadLimit: the lane may need more threads than the process may have. A
+// [ThreadLimitError] matches it.
+var ErrThreadLimit = errors.New("too many threads")
+
 // ErrLeft: the call did not end in time, and its caller has left it running. A
 // [LeftError] matches it.
 var ErrLeft = errors.New("left running")

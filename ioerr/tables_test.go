@@ -41,6 +41,7 @@ var sentinels = map[string]error{
 	"ErrGoexit":         ioerr.ErrGoexit,
 	"ErrHookTimeout":    ioerr.ErrHookTimeout,
 	"ErrLeft":           ioerr.ErrLeft,
+	"ErrThreadLimit":    ioerr.ErrThreadLimit,
 }
 
 // errUser is what the program handed to its context.CancelCauseFunc.
@@ -140,6 +141,7 @@ var inners = append(sentinelInners(), []inner{
 	{name: "LeftError by a limit", err: &ioerr.LeftError{Age: 1}, matches: []string{"ErrLeft"}},
 	{name: "LeftError with a cause", err: &ioerr.LeftError{Age: 1, Cause: errUser}, matches: []string{"ErrLeft", "cause"}},
 	{name: "UnsupportedError", err: &ioerr.UnsupportedError{What: "x", Err: errUser}, matches: []string{"ErrUnsupported", "cause"}},
+	{name: "ThreadLimitError", err: &ioerr.ThreadLimitError{Threads: 9, Limit: 8, By: "RLIMIT_NPROC"}, matches: []string{"ErrThreadLimit"}},
 	{name: "StuckError", err: &ioerr.StuckError{Label: "statfs", Age: 1, Err: ioerr.ErrHandleBusy}, matches: []string{"ErrHandleBusy"}},
 	{name: "UnfitError", err: &ioerr.UnfitError{Err: ioerr.ErrHandleDown, Age: 1, Cause: errUser}, matches: []string{"ErrHandleDown", "cause"}},
 	{name: "HookError of a hook that hangs", err: &ioerr.HookError{Hook: "dispose", Err: ioerr.ErrHookTimeout}, matches: []string{"ErrHookTimeout"}},

@@ -130,3 +130,28 @@ func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupport
 
 // Unwrap returns Err.
 func (e *UnsupportedError) Unwrap() error { return e.Err }
+
+// ThreadLimitError refuses a lane, or its growth, because all lanes of the process
+// together might need more threads than it may have; the runtime would die of them.
+// Nothing was done. It matches ErrThreadLimit.
+type ThreadLimitError struct {
+	Lane    string // the lane's name, if it has one
+	Threads int    // what the lane might need
+	Others  int    // what all other lanes might need
+	Limit   int    // the limit that leaves least for lanes
+	Kept    int    // of Limit, for other processes where these count, and for what blocks outside of lanes
+	By      string // what sets Limit: "debug.SetMaxThreads", "RLIMIT_NPROC", or a file
+}
+
+// Error names the lane and what does not add up.
+func (e *ThreadLimitError) Error() string {
+	name := "lane"
+	if e.Lane != "" {
+		name += " " + e.Lane
+	}
+	return fmt.Sprintf("%s: may need %d threads beside %d of other lanes, but %s is %d, of which %d are kept for the rest",
+		name, e.Threads, e.Others, e.By, e.Limit, e.Kept)
+}
+
+// Is matches ErrThreadLimit.
+func (e *ThreadLimitError) Is(target error) bool { return target == ErrThreadLimit }

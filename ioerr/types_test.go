@@ -3,6 +3,7 @@ package ioerr_test
 import (
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +94,17 @@ func TestHookErrorNamesHookAndHandle(t *testing.T) {
 		if got := errors.Unwrap(&test.err); got != test.err.Err {
 			t.Errorf("Unwrap = %v, want %v", got, test.err.Err)
 		}
+	}
+}
+
+func TestThreadLimitErrorTellsWhatDoesNotAddUp(t *testing.T) {
+	err := ioerr.ThreadLimitError{Lane: "disk", Threads: 1000, Others: 32, Limit: 64, Kept: 18, By: "RLIMIT_NPROC"}
+	if got, want := err.Error(), "lane disk: may need 1000 threads beside 32 of other lanes, but RLIMIT_NPROC is 64, of which 18 are kept for the rest"; got != want {
+		t.Errorf("text = %q, want %q", got, want)
+	}
+	err.Lane = ""
+	if got, want := err.Error(), "lane: may need 1000 threads "; !strings.HasPrefix(got, want) {
+		t.Errorf("text = %q, want %q at its beginning", got, want)
 	}
 }
 

@@ -139,7 +139,8 @@ type Abandoning struct {
 }
 
 // NewAbandoning makes an Abandoning lane. Its error is an *ioerr.ArgumentError that
-// names the field, or an *ioerr.UnsupportedError for Interrupt.
+// names the field, an *ioerr.ThreadLimitError, or an *ioerr.UnsupportedError for
+// Interrupt.
 func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -151,8 +152,13 @@ func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
 	}
 	c.Config = each
 	l := &Abandoning{rules: c, epoch: time.Now()}
+	if l.share, err = claim(l, &each, each.Workers+c.Left); err != nil {
+		return nil, err
+	}
+	l.beside = c.Left
 	if c.Interrupt {
 		if l.signal, err = interrupt.Take(0); err != nil {
+			l.share.Release()
 			return nil, &ioerr.UnsupportedError{What: "lane.AbandoningConfig.Interrupt", Err: err}
 		}
 	}

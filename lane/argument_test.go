@@ -73,8 +73,8 @@ func TestTheArgumentOfResizeIsChecked(t *testing.T) {
 		lane.Lane
 		Resize(n int) error
 	}{
-		"Threads": threads(t, lane.Config{Workers: 4, Reserved: 2}),
-		"Sharded": sharded(t, lane.ShardedConfig{Shards: 1, Config: lane.Config{Workers: 4, Reserved: 2}}),
+		"Threads": threads(t, lane.Config{Workers: 4, Reserved: 2, Threadless: true}),
+		"Sharded": sharded(t, lane.ShardedConfig{Shards: 1, Config: lane.Config{Workers: 4, Reserved: 2, Threadless: true}}),
 	} {
 		for _, n := range []int{math.MinInt, -1, 0, 2, maxWorkers + 1, math.MaxInt} {
 			wantArgument(t, l.Resize(n), "n", n)

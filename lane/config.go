@@ -18,6 +18,11 @@ type Config struct {
 	// Zero means GOMAXPROCS. See the package documentation for how to choose it.
 	Workers int
 
+	// Threadless says that calls do not block their threads: they wait for the network
+	// or for other goroutines. Workers is then not held against the limits of the
+	// process on threads; see the package documentation, "Threads".
+	Threadless bool
+
 	// Queue is how many accepted calls may wait for a slot, up to 2^24.
 	// Zero means 256; NoQueue means none: then a call is accepted when it gets a slot.
 	Queue int

@@ -31,7 +31,7 @@ var configs = []struct {
 	{"Workers", -1, lane.Config{Workers: -1}, false},
 	{"Workers", math.MinInt, lane.Config{Workers: math.MinInt}, false},
 	{"Workers", 1, lane.Config{Workers: 1}, true},
-	{"Workers", maxWorkers, lane.Config{Workers: maxWorkers}, true},
+	{"Workers", maxWorkers, lane.Config{Workers: maxWorkers, Threadless: true}, true},
 	{"Workers", maxWorkers + 1, lane.Config{Workers: maxWorkers + 1}, false},
 	{"Workers", math.MaxInt, lane.Config{Workers: math.MaxInt}, false},
 
@@ -71,7 +71,7 @@ var configs = []struct {
 	{"Reserved", 4, lane.Config{Workers: 4, Reserved: 4}, false},
 	{"Reserved", math.MaxInt, lane.Config{Workers: 4, Reserved: math.MaxInt}, false},
 	{"Reserved", math.MinInt, lane.Config{Workers: 4, Reserved: math.MinInt}, false},
-	{"Reserved", maxWorkers - 1, lane.Config{Workers: maxWorkers, Reserved: maxWorkers - 1}, true},
+	{"Reserved", maxWorkers - 1, lane.Config{Workers: maxWorkers, Reserved: maxWorkers - 1, Threadless: true}, true},
 
 	{"PerKey", -1, lane.Config{PerKey: -1}, false},
 	{"PerKey", 1, lane.Config{PerKey: 1}, true},

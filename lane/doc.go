@@ -45,8 +45,42 @@
 // devices, choose the queue depth that the device likes: 1 or 2 for a spinning
 // disk (more only makes it seek), 8 to 64 for a solid state disk or a network
 // file system, and a lane (or a key with a limit, see Config.PerKey) for each
-// device, so that a slow one does not take the slots of a fast one. Stay well
-// below the runtime's limit of 10,000 threads over all lanes together.
+// device, so that a slow one does not take the slots of a fast one.
+//
+// # Threads
+//
+// The Go runtime ends the process, and nothing can catch that, when it needs more
+// threads than debug.SetMaxThreads allows (10,000 by default) or the system does; and it
+// never gives a thread back that a call has blocked. So a lane is refused with an
+// *ioerr.ThreadLimitError, when it is made or grows, if all lanes of the process
+// together might need more threads than it may have. What a lane might need:
+//
+//   - Threads: Workers
+//   - Sharded: Shards x Workers
+//   - Abandoning: Workers + Left
+//   - Inline: it has no bound, and does not count
+//
+// A lane whose calls do not block their threads says so with Config.Threadless, and
+// does not count either.
+//
+// What the process may have is the least of debug.SetMaxThreads and, on Linux,
+// RLIMIT_NPROC (not for root, nor with CAP_SYS_RESOURCE or CAP_SYS_ADMIN: the kernel
+// makes the same exception), pids.max of its cgroups up to the highest that it can see,
+// less what others in them have, and threads-max and pid_max of the kernel; less
+// GOMAXPROCS and 16, for the runtime and what blocks outside of lanes. Leave more room
+// where more blocks there: name look-ups, programs that are waited for, hooks of a pool
+// that hang (up to 32 each). Threads that other processes of the same user have under
+// RLIMIT_NPROC are not known.
+//
+// The limits are read when the first lane is made, which takes a tenth of a millisecond
+// or so, and again before a lane is refused, since they may have been raised. When
+// they are lowered, nobody is told. debug.SetMaxThreads can only be read by setting it; it is put back
+// at once, but a program that calls it at that very moment may be told the wrong
+// former value.
+//
+// A lane gives its threads back to the others when Shutdown has returned nil, and also
+// when it has been forgotten and collected. After a Resize to fewer slots, calls
+// that run beyond them keep their threads until the next Resize.
 //
 // # GOMAXPROCS
 //

@@ -2,9 +2,11 @@ package lane
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/internal/threadlimit"
 	"github.com/iolane/iolane/ioerr"
 )
 
@@ -19,6 +21,11 @@ type gated struct {
 	keys     keyTable
 	tickets  lanegate.Tickets
 	dead     dead
+
+	// resizing guards the number of slots and the share, which go together.
+	resizing sync.Mutex
+	share    *threadlimit.Share // of the threads of the process; nil if Threadless
+	beside   int                // threads that the lane may need beside those of its slots
 }
 
 // dead counts callers whose context had ended on arrival: they came to no gate.
@@ -187,17 +194,6 @@ func (g *gated) SetKeyLimit(key string, n int) error {
 	return nil
 }
 
-// resize changes the number of slots of each gate.
-func (g *gated) resize(n int) error {
-	if n <= g.reserved || n > maxWorkers {
-		return &ioerr.ArgumentError{Name: "n", Value: n, Reason: "must be more than Reserved and at most 65535"}
-	}
-	for _, gate := range g.gates {
-		gate.Resize(n)
-	}
-	return nil
-}
-
 // Seal implements [Gated].
 func (g *gated) Seal() {
 	g.keys.each(true, func(gate *lanegate.Gate) { gate.Close() })
@@ -236,6 +232,15 @@ func (g *gated) Drain(ctx context.Context) error {
 
 // Shutdown implements [Lane].
 func (g *gated) Shutdown(ctx context.Context) error {
+	if err := g.stop(ctx); err != nil {
+		return err
+	}
+	g.share.Release()
+	return nil
+}
+
+// stop refuses newcomers and waits until what was accepted has run.
+func (g *gated) stop(ctx context.Context) error {
 	if ctx == nil {
 		return noContext()
 	}

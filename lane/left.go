@@ -102,6 +102,7 @@ func (l *Abandoning) Drain(ctx context.Context) error {
 
 // rest gives back what a lane that was shut down needs no more.
 func (l *Abandoning) rest() {
+	l.share.Release()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.watch != nil {
@@ -115,7 +116,7 @@ func (l *Abandoning) rest() {
 // Shutdown implements [Lane]. It waits for calls that were left, too: until they end,
 // or ctx does.
 func (l *Abandoning) Shutdown(ctx context.Context) error {
-	if err := l.gated.Shutdown(ctx); err != nil {
+	if err := l.stop(ctx); err != nil {
 		return err
 	}
 	if err := l.Drain(ctx); err != nil {

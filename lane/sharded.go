@@ -30,7 +30,7 @@ type ShardedConfig struct {
 type Sharded struct{ gated }
 
 // NewSharded makes a Sharded lane. Its error is an *ioerr.ArgumentError that
-// names the field.
+// names the field, or an *ioerr.ThreadLimitError.
 func NewSharded(c ShardedConfig) (*Sharded, error) {
 	if c.Shards == 0 {
 		c.Shards = min(procs(), lanegate.MaxGroup)
@@ -43,6 +43,9 @@ func NewSharded(c ShardedConfig) (*Sharded, error) {
 		return nil, err
 	}
 	s := new(Sharded)
+	if s.share, err = claim(s, &each, c.Shards*each.Workers); err != nil {
+		return nil, err
+	}
 	s.init(each, c.Shards, c.Isolated)
 	return s, nil
 }

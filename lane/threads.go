@@ -12,13 +12,16 @@ import "github.com/iolane/iolane/internal/lanegate"
 type Threads struct{ gated }
 
 // NewThreads makes a Threads lane. Its error is an *ioerr.ArgumentError that
-// names the field.
+// names the field, or an *ioerr.ThreadLimitError.
 func NewThreads(c Config) (*Threads, error) {
 	c, err := c.complete(procs())
 	if err != nil {
 		return nil, err
 	}
 	t := new(Threads)
+	if t.share, err = claim(t, &c, c.Workers); err != nil {
+		return nil, err
+	}
 	t.init(c, 1, false)
 	return t, nil
 }
@@ -30,5 +33,6 @@ func (t *Threads) Gate() *lanegate.Gate { return t.gate() }
 // Resize changes the number of slots, reserved ones included. Growing lets
 // waiting calls in at once. Shrinking interrupts no call; none starts until fewer
 // than n run. n must be more than Config.Reserved and at most 65,535; otherwise
-// the error is an *ioerr.ArgumentError and nothing changes.
+// the error is an *ioerr.ArgumentError. It is an *ioerr.ThreadLimitError if the
+// process may not have so many threads more. Either way nothing changes.
 func (t *Threads) Resize(n int) error { return t.resize(n) }

@@ -108,7 +108,7 @@ func TestEachExtremeFieldThatIsAllowedWorks(t *testing.T) {
 		{HookWithin: math.MaxInt64},
 		{Lane: byValue{Lane: lane.NewInline(""), hidden: 1}},
 		{Unguarded: true},
-		{Threads: lane.Config{Workers: 1<<16 - 1, Queue: 1 << 24, Waiters: 1 << 26, Patience: math.MaxInt64}},
+		{Threads: lane.Config{Workers: 1<<16 - 1, Threadless: true, Queue: 1 << 24, Waiters: 1 << 26, Patience: math.MaxInt64}},
 	} {
 		config.Dispose = func(int) error { return nil }
 		p := makePool(t, config)

@@ -54,12 +54,12 @@ func (e pipeEnd) read() error {
 }
 
 func deadChild() {
-	debug.SetMaxThreads(40)
 	const healthy, callers, calls = 50, 40, 10_000
 	l, err := lane.NewAbandoning(lane.AbandoningConfig{Config: lane.Config{Workers: 8, Queue: 1000}, Grace: lane.NoGrace})
 	if err != nil {
 		fatal(err)
 	}
+	debug.SetMaxThreads(40) // after the lane, which might need so many alone
 	p, err := pool.New(pool.Config[pipeEnd]{Lane: l, OwnsLane: true})
 	if err != nil {
 		fatal(err)

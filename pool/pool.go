@@ -34,7 +34,8 @@ type resource[R any] struct {
 }
 
 // New makes a pool. Its error is an *ioerr.Error with an *ioerr.ArgumentError
-// that names the field.
+// that names the field, or with an *ioerr.ThreadLimitError for a lane of its own that
+// might need more threads than the process may have.
 func New[R any](config Config[R]) (*Pool[R], error) {
 	c, err := config.complete()
 	if err == nil && c.Lane == nil {

@@ -27,6 +27,14 @@ func (g *Gate) Resize(n int) {
 	}
 }
 
+// Most is how many calls may run at this moment: the slots, and after a Resize to fewer
+// those that are still to be given back.
+func (g *Gate) Most() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.slots + g.debt
+}
+
 // payDebt withdraws free slots while the gate owes some, and lets newcomers in
 // again once nothing is owed.
 func (g *Gate) payDebt() {

@@ -1,0 +1,134 @@
+package threadlimit
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/iolane/iolane/ioerr"
+)
+
+// Limit is one bound on the threads of this process.
+type Limit struct {
+	By     string // what sets it
+	Max    int    // what that says
+	Others int    // how many of these other processes have, where that is known
+}
+
+// besides is kept for the runtime and for what blocks outside of lanes, in addition to
+// GOMAXPROCS.
+const besides = 16
+
+// Ledger is a sum of claims that fits the limits. The zero Ledger is ready to use, with
+// the limits of this process.
+type Ledger struct {
+	// Limits reads the limits; nil means those of this process. It is called under
+	// the ledger's mutex.
+	Limits func() []Limit
+
+	mu      sync.Mutex
+	read    bool
+	limit   Limit // the one that leaves least
+	kept    int   // of limit.Max
+	claimed int   // by all shares
+}
+
+// process is the ledger of all lanes; see the package for why there can be only one.
+//
+//nolint:gochecknoglobals // the threads of a process are limited for the process, whoever needs them
+var process Ledger
+
+// Share is what one lane has claimed. A nil Share is of no threads, and its methods do
+// nothing.
+type Share struct {
+	ledger  *Ledger
+	lane    string
+	threads int  // guarded by ledger.mu
+	over    bool // likewise: given back
+	cleanup runtime.Cleanup
+}
+
+// Claim counts the threads that a lane may need at most. They are given back by
+// [Share.Release], or when owner, the lane, has been forgotten and collected. The share
+// must not refer to owner. The error is an *ioerr.ThreadLimitError.
+func Claim[T any](owner *T, lane string, threads int) (*Share, error) {
+	return ClaimFrom(&process, owner, lane, threads)
+}
+
+// ClaimFrom is Claim from a ledger other than that of the process.
+func ClaimFrom[T any](l *Ledger, owner *T, lane string, threads int) (*Share, error) {
+	s := &Share{ledger: l, lane: lane}
+	if err := s.Resize(threads); err != nil {
+		return nil, err
+	}
+	s.cleanup = runtime.AddCleanup(owner, func(s *Share) { s.giveBack() }, s)
+	runtime.KeepAlive(owner) // until cleanup is written
+	return s, nil
+}
+
+// Resize changes the share. Less is always granted; for more the error is an
+// *ioerr.ThreadLimitError, and nothing has changed. A share that was given back stays
+// so.
+func (s *Share) Resize(threads int) error {
+	if s == nil {
+		return nil
+	}
+	l := s.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.over {
+		return nil
+	}
+	others := l.claimed - s.threads
+	if threads > s.threads && !l.fits(threads, others) {
+		return &ioerr.ThreadLimitError{
+			Lane: s.lane, Threads: threads, Others: others,
+			Limit: l.limit.Max, Kept: l.kept, By: l.limit.By,
+		}
+	}
+	s.threads, l.claimed = threads, others+threads
+	return nil
+}
+
+// Release gives the share back. Further calls do nothing.
+func (s *Share) Release() {
+	if s != nil && s.giveBack() {
+		s.cleanup.Stop()
+	}
+}
+
+func (s *Share) giveBack() bool {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	if s.over {
+		return false
+	}
+	s.over = true
+	s.ledger.claimed -= s.threads
+	return true
+}
+
+// fits reports whether there is room for so many threads beside those of others, by
+// the limits as they were read or as they are now. mu is held.
+func (l *Ledger) fits(threads, others int) bool {
+	room := func() bool { return threads <= l.limit.Max-l.kept-others }
+	if l.read && room() {
+		return true
+	}
+	l.look()
+	return room()
+}
+
+// look reads the limits and keeps the one that leaves least. mu is held.
+func (l *Ledger) look() {
+	limits := l.Limits
+	if limits == nil {
+		limits = system
+	}
+	own := runtime.GOMAXPROCS(0) + besides
+	l.read = false
+	for _, c := range limits() {
+		if kept := own + c.Others; !l.read || c.Max-kept < l.limit.Max-l.kept {
+			l.read, l.limit, l.kept = true, c, kept
+		}
+	}
+}
