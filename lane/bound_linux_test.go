@@ -41,6 +41,7 @@ func TestALaneBoundsTheThreadsOfTheProcess(t *testing.T) {
 		{"sleep", count(800, all/8), 8}, // 25 ms each: three seconds
 		{"sleep", all, 64},
 		{"pipe", 2 * all, 64},
+		{"slow", 1_600, 8}, // 50 ms each, and five times as many as fit: two seconds
 	} {
 		t.Run(fmt.Sprint(c.kind, " in ", c.workers), func(t *testing.T) {
 			t.Parallel()
@@ -73,6 +74,8 @@ func TestCountThreads(t *testing.T) {
 		peak = peakThreads(t, done)
 	case "pipe":
 		peak = readers(t, w, &wg, callers)
+	case "slow":
+		peak = overload(t, w, &wg, callers)
 	}
 	if got := w.peak.Load(); got != int64(workers) {
 		t.Errorf("at most %d calls ran at a time, want %d", got, workers)
@@ -93,18 +96,71 @@ const nap = 25 * time.Millisecond
 func sleepers(t *testing.T, w *crew, wg *sync.WaitGroup, n int) {
 	for range n {
 		wg.Go(func() {
-			s, err := w.lane.Enter(context.Background(), lane.Call{})
-			if err != nil {
+			if err := w.sleep(nap); err != nil {
 				t.Error(err)
-				return
 			}
-			w.begin()
-			ts := syscall.NsecToTimespec(int64(nap))
-			_ = syscall.Nanosleep(&ts, nil)
-			w.inside.Add(-1)
-			w.lane.Leave(s)
 		})
 	}
+}
+
+// sleep is a call that blocks its thread for so long.
+func (w *crew) sleep(d time.Duration) error {
+	s, err := w.lane.Enter(context.Background(), lane.Call{})
+	if err != nil {
+		return err
+	}
+	w.begin()
+	ts := syscall.NsecToTimespec(int64(d))
+	_ = syscall.Nanosleep(&ts, nil)
+	w.inside.Add(-1)
+	w.lane.Leave(s)
+	return nil
+}
+
+// overload sends n callers that fail fast, five times as many at a time as the lane can
+// serve. What it has of them is constant: threads, queue, memory; the rest is told. And
+// it is through with them soon after the last.
+func overload(t *testing.T, w *crew, wg *sync.WaitGroup, n int) (peak int) {
+	const service = 2 * nap
+	workers := w.lane.Stats().Workers
+	w.lane = threads(t, lane.Config{Workers: workers, Queue: workers, Policy: lane.FailFast})
+	tick := time.NewTicker(service / time.Duration(5*workers))
+	defer tick.Stop()
+	var before uint64
+	for i := range n {
+		<-tick.C
+		wg.Go(func() {
+			if err := w.sleep(service); err != nil && !errors.Is(err, ioerr.ErrQueueFull) {
+				t.Error(err)
+			}
+		})
+		switch {
+		case i == n/4:
+			before = heap()
+		case i%16 == 0:
+			peak = max(peak, countThreads(t))
+			// A caller that was handed a slot counts as queued until it comes.
+			if s := w.lane.Stats(); s.Running > workers || s.Running+s.Queued > 2*workers || s.Waiting != 0 {
+				t.Errorf("%d running, %d queued, %d waiting after %d of %d calls", s.Running, s.Queued, s.Waiting, i+1, n)
+			}
+		}
+	}
+	last := time.Now()
+	if grown := int64(heap()) - int64(before); grown > 128<<10 {
+		t.Errorf("the heap has grown by %d bytes over %d calls", grown, n*3/4)
+	}
+	for w.lane.Stats().Queued > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	const hiccup = 2 * time.Second // of a busy machine; in a bubble it is none, see TestOverloadEndsWithinOneServiceTime
+	if d := time.Since(last); d > service+hiccup {
+		t.Errorf("the queue was empty %v after the last call, want %v", d, service)
+	}
+	wg.Wait()
+	if s := w.lane.Stats(); s.Refused.QueueFull < uint64(n/4) || s.Completed+s.Refused.QueueFull != uint64(n) {
+		t.Errorf("%d calls completed and %d were refused of %d", s.Completed, s.Refused.QueueFull, n)
+	}
+	return max(peak, countThreads(t))
 }
 
 // readers sends n callers that fail fast to a lane with a queue of 16, where each
