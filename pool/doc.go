@@ -38,7 +38,21 @@
 //
 // A call that may never return is made by [Offload] or [OffloadOn], on a
 // lane.Abandoning. It runs on a goroutine of the lane's, and its caller leaves it when
-// its context or the lane's limit has ended.
+// its context or the lane's limit has ended. Config.Interrupt ends calls on resources
+// that can be told to.
+//
+// # Resources that are not well
+//
+// Config.Health judges resources by the calls that use them: by how long these took once
+// they ran, by their errors, and by those that do not end. One that is down is not used,
+// and its callers are told so at once, until a probe finds it well. A call that left its
+// resource unfit for use says so itself ([Poison]).
+//
+// # Seeing what goes on
+//
+// [Pool.Stats] counts. [Pool.Dump] tells people who holds what and who waits. Config.Watch
+// and Config.OnEvent report what takes too long while it does, with no need for a slot or
+// a goroutine of the pool's that could be stuck, too.
 //
 // # Nested calls
 //
