@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/iolane/iolane/lane"
 	"github.com/iolane/iolane/pool"
@@ -13,6 +14,11 @@ import (
 func BenchmarkCall(b *testing.B) {
 	b.Run("own lane", func(b *testing.B) { benchCalls(b, pool.Config[int]{}) })
 	b.Run("shared lane", func(b *testing.B) { benchCalls(b, pool.Config[int]{Lane: lane.NewInline("")}) })
+	b.Run("watched", func(b *testing.B) {
+		benchCalls(b, pool.Config[int]{Watch: pool.Watch{Slow: time.Hour, Queue: time.Hour}})
+	})
+	b.Run("judged", func(b *testing.B) { benchCalls(b, pool.Config[int]{Health: pool.HealthRules{Slow: time.Hour}}) })
+	b.Run("interruptible", func(b *testing.B) { benchCalls(b, pool.Config[int]{Interrupt: func(int) {}}) })
 }
 
 func benchCalls(b *testing.B, c pool.Config[int]) {

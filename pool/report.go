@@ -78,12 +78,12 @@ func (r *Report) Unwrap() []error {
 
 // unfinished is the error of a Shutdown that stopped waiting.
 func (p *Pool[R]) unfinished(ctx context.Context, why error) error {
+	r := p.report() // of what was there until now
+	r.cause = why
 	p.giveUp.end() // tell the calls that listen
 	if p.carrier != nil {
 		p.carrier.GiveUp(p.owner, ioerr.ErrShutdown) // leave those that do not
 	}
-	r := p.report()
-	r.cause = why
 	return p.leftRunning(ctx, handle.ID{}, r)
 }
 

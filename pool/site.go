@@ -61,7 +61,7 @@ func (s *site) failed(err error, label string) error {
 // errno), so the last one is kept and told again if it fits: that costs a failing
 // call no allocation. It is kept, with whatever it refers to, until another one comes.
 func (s *site) failure(err error) *ioerr.Error {
-	if e := s.last.Load(); e != nil && !s.core.judges && identicalErrors(e.Err, err) {
+	if e := s.last.Load(); e != nil && (!s.core.judges || s.id.IsZero()) && identicalErrors(e.Err, err) {
 		return e
 	}
 	e := s.core.failure(err, "", s.id)

@@ -74,6 +74,9 @@ func (w *ward[R]) admit(l registry.Lease[resource[R]], v verdict) bool {
 	defer w.mu.Unlock()
 	pt := w.sick[l.ID]
 	switch {
+	case l.Retired(): // of no interest any more
+		w.remove(l.ID)
+		return false
 	case v.poison != nil:
 		pt = w.enter(l.ID, pt)
 		w.worse(l.ID, pt, Poisoned, v.poison)
@@ -91,7 +94,7 @@ func (w *ward[R]) admit(l registry.Lease[resource[R]], v verdict) bool {
 	if pt == nil || pt.state == Suspect {
 		return false
 	}
-	if l.Retired() {
+	if l.Retired() { // after the patient was added: see above
 		w.remove(l.ID)
 		return false
 	}
@@ -121,7 +124,9 @@ func (p *Pool[R]) barStuck(e *registry.Entry[resource[R]], label string, began t
 	p.reg.Bar(e, func() error {
 		return &ioerr.StuckError{Label: label, Age: time.Since(began), Err: ioerr.ErrHandleBusy}
 	})
-	p.ward.stuck(e.ID, why)
+	if !e.Retired() {
+		p.ward.stuck(e.ID, why)
+	}
 }
 
 // enter makes a patient of what is none. mu is held, as in all that follow unless they
