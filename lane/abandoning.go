@@ -152,7 +152,7 @@ func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
 	}
 	c.Config = each
 	l := &Abandoning{rules: c, epoch: time.Now()}
-	if l.share, err = claim(l, &each, each.Workers+c.Left); err != nil {
+	if l.share, err = each.claim(each.Workers + c.Left); err != nil {
 		return nil, err
 	}
 	l.beside = c.Left

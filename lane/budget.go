@@ -7,11 +7,11 @@ import (
 
 // claim counts the threads that a lane may need against the limits of the process. It
 // gives them back when it has been shut down, or was forgotten and collected.
-func claim[T any](lane *T, c *Config, threads int) (*threadlimit.Share, error) {
+func (c *Config) claim(threads int) (*threadlimit.Share, error) {
 	if c.Threadless {
 		return nil, nil
 	}
-	return threadlimit.Claim(lane, c.Name, threads)
+	return threadlimit.Claim(c.Name, threads)
 }
 
 // resize changes the number of slots of each gate. Threads are claimed before there are

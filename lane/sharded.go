@@ -43,7 +43,7 @@ func NewSharded(c ShardedConfig) (*Sharded, error) {
 		return nil, err
 	}
 	s := new(Sharded)
-	if s.share, err = claim(s, &each, c.Shards*each.Workers); err != nil {
+	if s.share, err = each.claim(c.Shards * each.Workers); err != nil {
 		return nil, err
 	}
 	s.init(each, c.Shards, c.Isolated)

@@ -19,7 +19,7 @@ func NewThreads(c Config) (*Threads, error) {
 		return nil, err
 	}
 	t := new(Threads)
-	if t.share, err = claim(t, &c, c.Workers); err != nil {
+	if t.share, err = c.claim(c.Workers); err != nil {
 		return nil, err
 	}
 	t.init(c, 1, false)

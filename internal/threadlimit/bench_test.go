@@ -10,7 +10,7 @@ import (
 func BenchmarkClaim(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err := threadlimit.Claim(new(lane), "", 1)
+		s, err := threadlimit.Claim("", 1)
 		if err != nil {
 			b.Fatal(err)
 		}

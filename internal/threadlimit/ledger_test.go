@@ -16,10 +16,6 @@ import (
 	"github.com/iolane/iolane/ioerr"
 )
 
-// lane stands for what claims. It must be larger than what the allocator packs together
-// with other things.
-type lane struct{ _ [64]byte }
-
 // kept is what no lane may have.
 func kept() int { return runtime.GOMAXPROCS(0) + threadlimit.Besides }
 
@@ -31,7 +27,7 @@ func fixed(room int) *threadlimit.Ledger {
 
 func claim(t *testing.T, l *threadlimit.Ledger, threads int) *threadlimit.Share {
 	t.Helper()
-	s, err := threadlimit.ClaimFrom(l, new(lane), "", threads)
+	s, err := l.Claim("", threads)
 	require.NoError(t, err)
 	return s
 }
@@ -80,7 +76,7 @@ func TestAllLanesTogetherMayNeedWhatTheTightestLimitLeaves(t *testing.T) {
 			}
 			limit := c.limits[c.by]
 			for _, n := range []int{1, 2, 1000, 64 * (1<<16 - 1), math.MaxInt32} {
-				_, err := threadlimit.ClaimFrom(l, new(lane), "disk", n)
+				_, err := l.Claim("disk", n)
 				wantRefusal(t, err, ioerr.ThreadLimitError{
 					Lane: "disk", Threads: n, Others: have, Limit: limit.Max, Kept: kept() + limit.Others, By: limit.By,
 				})
@@ -131,17 +127,17 @@ func TestAShareIsGivenBackOnce(t *testing.T) {
 }
 
 func TestAForgottenLaneGivesItsShareBack(t *testing.T) {
+	type lane struct{ share *threadlimit.Share }
 	l := fixed(10)
-	forgotten, kept := new(lane), new(lane)
-	for _, o := range []*lane{forgotten, kept, new(lane)} {
-		_, err := threadlimit.ClaimFrom(l, o, "", 3)
-		require.NoError(t, err)
-	}
+	forgotten, kept := lane{claim(t, l, 3)}, lane{claim(t, l, 3)}
+	claim(t, l, 3)
 	runtime.KeepAlive(forgotten)
 	await(t, func() bool { return l.Claimed() == 3 })
 	runtime.GC()
 	wantClaimed(t, l, 3)
 	runtime.KeepAlive(kept)
+	kept.share.Release()
+	wantClaimed(t, l, 0)
 }
 
 // await waits for what the collector does in its time.
@@ -202,7 +198,7 @@ func TestNeverMoreIsClaimedThanThereIsRoomFor(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 200 {
-				s, err := threadlimit.ClaimFrom(l, new(lane), "", rand.IntN(room))
+				s, err := l.Claim("", rand.IntN(room))
 				if err != nil {
 					continue
 				}
@@ -246,10 +242,10 @@ func TestTheProcessHasALimitAndTheLedgerOfAllLanesObeysIt(t *testing.T) {
 		}
 		least = min(least, c.Max)
 	}
-	s, err := threadlimit.Claim(new(lane), "", 1)
+	s, err := threadlimit.Claim("", 1)
 	require.NoError(t, err)
 	defer s.Release()
-	if _, err := threadlimit.Claim(new(lane), "", least); !errors.Is(err, ioerr.ErrThreadLimit) {
+	if _, err := threadlimit.Claim("", least); !errors.Is(err, ioerr.ErrThreadLimit) {
 		t.Errorf("a lane that wants all %d threads got %v, want %v", least, err, ioerr.ErrThreadLimit)
 	}
 }
