@@ -107,7 +107,9 @@ func (c AbandoningConfig) complete() (AbandoningConfig, error) {
 // gone, a failing drive, a lock that nobody gives back. A call that comes through
 // [Abandoning.Carry] (pool.Offload) runs on a goroutine of its own; when its context or
 // the lane's limit ends, its caller leaves it, and its slot is given to others at once.
-// It is then counted and listed until it ends.
+// It is then counted and listed until it ends. When such calls keep every slot (see
+// AbandoningConfig.Left), whoever comes gets ErrSaturated, and so does whoever waits for
+// a slot at that moment, accepted or not, until one of them has ended.
 //
 // What comes by Enter (pool.Run) runs on its caller's goroutine as on Threads, and is
 // waited for.
@@ -123,12 +125,14 @@ type Abandoning struct {
 	leftNow atomic.Int64 // len(left), for those who need not know more
 
 	// mu guards what follows and the state of every carried call. Under it slots are
-	// given back, and Task.Left is called.
+	// given back, the gate is barred (judge), and Task.Left is called.
 	mu      sync.Mutex
 	signal  *interrupt.Signal // nil: calls are not interrupted
 	running carriedList       // by when they began; those told that they are overdue are out of it
 	left    []*carried        // left and not ended, by when they were left
-	kept    int               // of these, calls that keep their slot
+	kept    [2]int            // of these, calls that keep their slot: one for everybody, a reserved one
+	slots   int               // as configured or resized
+	barred  [2]bool           // all slots are kept: those for everybody, the reserved ones as well
 	tails   int               // calls that have ended and are in their last steps
 	total   uint64            // calls that were ever left
 	watch   *time.Timer       // for the head of running
@@ -151,7 +155,7 @@ func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
 		return nil, err
 	}
 	c.Config = each
-	l := &Abandoning{rules: c, epoch: time.Now()}
+	l := &Abandoning{rules: c, slots: each.Workers, epoch: time.Now()}
 	if l.share, err = each.claim(each.Workers + c.Left); err != nil {
 		return nil, err
 	}
@@ -167,7 +171,18 @@ func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
 }
 
 // Resize changes the number of slots; see [Threads.Resize].
-func (l *Abandoning) Resize(n int) error { return l.resize(n) }
+func (l *Abandoning) Resize(n int) error {
+	if err := l.resize(n); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, gate := range l.gates {
+		l.slots = gate.Stats().Slots // not n: another Resize may have come after this one
+	}
+	l.judge()
+	return nil
+}
 
 // Capabilities returns abandoning execution.
 func (l *Abandoning) Capabilities() Capabilities { return Capabilities{Execution: Abandons} }
@@ -190,7 +205,7 @@ func (l *Abandoning) Carry(ctx context.Context, c Call, t Task) error {
 	if err != nil {
 		return err
 	}
-	if err := l.refuse(&c); err != nil { // what it waited behind has been left meanwhile
+	if err := l.stuckOn(&c); err != nil { // what it waited behind has been left meanwhile
 		l.Leave(slot)
 		return err
 	}

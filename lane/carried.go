@@ -3,7 +3,6 @@ package lane
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/iolane/iolane/internal/interrupt"
@@ -230,9 +229,12 @@ func (l *Abandoning) leave(k *carried, cause error) error {
 	age := time.Duration(l.now() - k.began)
 	k.state = left
 	k.info.Age = age
-	k.keeps = len(l.left)-l.kept >= l.rules.Left
+	k.keeps = len(l.left)-l.kept[0]-l.kept[1] >= l.rules.Left
 	if k.keeps {
-		l.kept++
+		l.keys.release(&k.slot) // whoever waits for the key is told
+		k.slot.key = nil
+		l.kept[kind(k.slot)]++
+		l.judge()
 	}
 	l.left = append(l.left, k)
 	l.leftNow.Add(1)
@@ -274,20 +276,6 @@ func (l *Abandoning) end(k *carried) {
 	if wasLeft {
 		l.tell(k)
 	}
-}
-
-// stopKeeping gives a slot to others when a call that was left has ended: its own, if it
-// keeps that; else its place in the budget is free for the oldest that does. mu is held.
-func (l *Abandoning) stopKeeping(k *carried) {
-	if l.kept == 0 {
-		return
-	}
-	if !k.keeps {
-		k = l.left[slices.IndexFunc(l.left, func(k *carried) bool { return k.keeps })]
-	}
-	k.keeps = false
-	l.kept--
-	l.Leave(k.slot)
 }
 
 // over is the very end of a call: nothing of it is left but the caller that receives it.

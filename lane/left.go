@@ -4,51 +4,7 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/iolane/iolane/ioerr"
 )
-
-// refuse says why a call must not even wait: what it names is held by a call that was
-// left, or such calls hold every slot. The owner's duties are not refused.
-func (l *Abandoning) refuse(c *Call) error {
-	if l.leftNow.Load() == 0 || c.Must || l.gates[0].Closed() {
-		return nil
-	}
-	slots := l.gates[0].Stats().Slots // before the mutex, which is then held for less
-	if !c.Urgent {
-		slots -= l.reserved
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	count := func(most int, err error, same func(*carried) bool) error {
-		n := 0
-		for _, k := range l.left {
-			if same(k) {
-				if n++; n == most {
-					l.stuck.Add(1)
-					return &ioerr.StuckError{Label: k.info.Label, Age: time.Duration(now - k.began), Err: err}
-				}
-			}
-		}
-		return nil
-	}
-	if c.Handle != 0 {
-		if err := count(l.rules.LeftPerHandle, ioerr.ErrHandleBusy, func(k *carried) bool { return k.info.Handle == c.Handle && k.owner == c.Owner }); err != nil {
-			return err
-		}
-	}
-	if c.Key != "" {
-		if err := count(l.rules.LeftPerKey, ioerr.ErrKeyBusy, func(k *carried) bool { return k.info.Key == c.Key }); err != nil {
-			return err
-		}
-	}
-	if l.kept > 0 && l.kept >= slots {
-		l.stuck.Add(1)
-		return ioerr.ErrSaturated
-	}
-	return nil
-}
 
 // tell reports the late end of a call that was left.
 func (l *Abandoning) tell(k *carried) {

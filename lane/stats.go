@@ -23,7 +23,7 @@ type Stats struct {
 	Accepted  uint64
 	Started   uint64
 	Completed uint64
-	Dropped   uint64 // accepted calls whose context ended before they started
+	Dropped   uint64 // accepted calls that did not start: their context ended, or ErrSaturated
 	Promoted  uint64 // accepted after waiting for acceptance
 	Refused   Refused
 
@@ -89,7 +89,7 @@ func stats(s lanegate.Stats) Stats {
 		Dropped:   s.Dropped,
 		Promoted:  s.Promoted,
 		Refused: Refused{
-			QueueFull:  s.Refused[lanegate.Full],
+			QueueFull:  s.Refused[lanegate.Full] + s.Refused[lanegate.Hopeless],
 			Overloaded: s.Refused[lanegate.Overloaded],
 			Reentry:    s.Refused[lanegate.Busy],
 			Expired:    s.Refused[lanegate.Expired],

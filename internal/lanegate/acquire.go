@@ -20,6 +20,7 @@ const (
 	Busy               // no free slot, and the caller would not wait at all
 	Expired            // not accepted in time
 	Ended              // the caller's context ended first
+	Hopeless           // barred: no slot will come free, for all anybody knows
 )
 
 // Refusal is the error of package ioerr, or of the context, that tells a caller of a
@@ -38,6 +39,8 @@ func (v Verdict) Refusal(ctx context.Context) error {
 		return cmp.Or(ctx.Err(), context.Canceled) // in case a context of somebody's making is done without an error
 	case Closed:
 		return ioerr.ErrShutdown
+	case Hopeless:
+		return ioerr.ErrSaturated
 	case Granted:
 	}
 	return nil
@@ -116,7 +119,7 @@ func (g *Gate) rejects() bool {
 	f := g.flags.Load()
 	ordered := f&g.block != 0
 	switch {
-	case f&(closing|indebted|flight) != 0 || g.tickets.evicts.Load() != 0:
+	case f&(closing|indebted|flight|bars) != 0 || g.tickets.evicts.Load() != 0:
 		return false
 	case f&full == 0 && (g.limits.queue > 0 || ordered):
 		return false
@@ -154,6 +157,8 @@ func (g *Gate) enter(t *Ticket, r *Request) (Slot, Verdict) {
 	accepted := r.Must || class.queue.n < g.limits.queue
 	var v Verdict
 	switch {
+	case g.barred[index(r.Urgent)] && !r.Must:
+		v = Hopeless
 	case r.NoWait:
 		v = Busy
 	case accepted:
@@ -171,7 +176,7 @@ func (g *Gate) enter(t *Ticket, r *Request) (Slot, Verdict) {
 		return Slot{}, v
 	}
 	t.since, t.owner, t.urgent = now, r.Owner, r.Urgent
-	t.expire, t.inherits = r.Expire, r.Inherits
+	t.expire, t.inherits, t.must = r.Expire, r.Inherits, r.Must
 	if accepted {
 		if h := class.room.head; h != nil { // on duty, goes past: as if it had come just before
 			t.since = h.since

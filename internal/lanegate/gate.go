@@ -77,6 +77,7 @@ const (
 	indebted             // slots are to be withdrawn as they become free
 	full                 // the queue of the callers that are not urgent is full
 	flight               // a roused caller is on its way
+	bars                 // callers who would have to wait are refused: see Bar
 )
 
 // shard is a part of the slots, on a cache line of its own.
@@ -124,9 +125,10 @@ type Gate struct {
 
 	mu        sync.Mutex
 	state     state
-	inherited bool // somebody was told that he is the last out of a closed gate
-	dissolved bool // the line of a group's member has just dissolved
-	favoured  bool // the last freed slot went to the urgent line although others waited
+	barred    [2]bool // the classes that may not wait: see Bar
+	inherited bool    // somebody was told that he is the last out of a closed gate
+	dissolved bool    // the line of a group's member has just dissolved
+	favoured  bool    // the last freed slot went to the urgent line although others waited
 	lines     [2]line
 	total     int // callers in both lines
 	limits    limits

@@ -22,7 +22,7 @@ func empty(t *testing.T, gs ...*Gate) {
 	atRest(t, gs...)
 	for i, g := range gs {
 		s := g.Stats()
-		if s.Running != 0 || s.Queued != 0 || s.Waiting != 0 || g.flags.Load()&^closing != 0 {
+		if s.Running != 0 || s.Queued != 0 || s.Waiting != 0 || g.flags.Load()&^(closing|bars) != 0 {
 			t.Errorf("gate %d: not empty: %+v, flags %b", i, s, g.flags.Load())
 		}
 		if g.group != nil && g.group.waiting.Load() != 0 {
@@ -68,6 +68,7 @@ func (g *Gate) faults() (broken []string) {
 	f := g.flags.Load()
 	fault((f&waiting != 0) != (g.total > 0), "the waiting flag says otherwise than the line")
 	fault((f&indebted != 0) != (g.debt > 0), "the indebted flag says otherwise than the debt")
+	fault((f&bars != 0) != g.barred[0], "the bars flag says otherwise than the bar")
 	fault((f&closing != 0) != (g.state != open), "the closing flag says otherwise than the state")
 	fault(f&starving != 0 && g.total == 0, "starving, and nobody waits")
 	fault(g.total > 0 && !g.patient.strict() && !g.patient.armed && f&starving == 0, "one waits, and no clock runs")

@@ -21,6 +21,7 @@ type Ticket struct {
 	owner    uint64      // for Evict
 	urgent   bool
 	inherits bool // Request.Inherits
+	must     bool // Request.Must
 	rousing  bool // a token to come and look is on its way; implies flight
 
 	slot  Slot          // handed over; set before state

@@ -17,6 +17,7 @@ type model struct {
 	favoured         bool
 	state            state
 	inherited        bool
+	barred           [2]bool
 	want             Stats // but for Waits
 }
 
@@ -43,6 +44,8 @@ func (m *model) acquire(c *modelCaller, now time.Time) {
 		m.run(c, true)
 	case c.Urgent && m.reserved < m.Reserved: // then nobody urgent waits
 		m.run(c, false)
+	case m.barred[index(c.Urgent)] && !c.Must:
+		m.refuse(c, Hopeless)
 	case c.NoWait:
 		m.refuse(c, Busy)
 	case c.Must || len(l.queue) < m.Queue:
@@ -158,6 +161,20 @@ func (m *model) close() (last bool) {
 	return m.inherit()
 }
 
+// bar sends away those who wait, the room first, so that nobody is promoted.
+func (m *model) bar(urgent bool) (last bool) {
+	m.barred = [2]bool{true, urgent}
+	m.clear(Hopeless, func(c *modelCaller) bool { return m.barred[index(c.Urgent)] })
+	for i, l := range m.lines {
+		for _, c := range slices.Clone(l.queue) {
+			if m.barred[i] && !c.Must {
+				m.cancel(c, Hopeless)
+			}
+		}
+	}
+	return m.inherit()
+}
+
 func (m *model) inherit() bool {
 	inLine := len(m.lines[0].all()) + len(m.lines[1].all())
 	if m.state == open || m.inherited || m.normal+m.reserved+inLine > 0 {
@@ -258,7 +275,7 @@ func (d *duel) step() {
 
 // end refuses: one owner, or, rarely, everybody.
 func (d *duel) end() {
-	switch d.pick(12) {
+	switch d.pick(18) {
 	default:
 		owner := uint64(d.pick(len(d.callers)/3 + 1))
 		d.say("evict %d", owner)
@@ -275,6 +292,17 @@ func (d *duel) end() {
 		d.model.close()
 		d.model.state = shut
 		d.gate.Shut()
+	case 12, 13, 14:
+		urgent := d.chance(2)
+		d.say("bar, urgent ones too: %v", urgent)
+		want := d.model.bar(urgent)
+		if got := d.gate.Bar(urgent); got != want {
+			d.Errorf("barred, and inherits: %v, want %v", got, want)
+		}
+	case 15, 16, 17:
+		d.say("unbar")
+		d.model.barred = [2]bool{}
+		d.gate.Unbar()
 	}
 }
 

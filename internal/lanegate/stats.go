@@ -5,10 +5,10 @@ import "time"
 // counts are the counters of the slow half, guarded by the gate's mutex. The
 // fast half needs none: the shards' words count what was started.
 type counts struct {
-	refused  [Ended + 1]uint64 // by verdict; left before acceptance counts here
-	dropped  uint64            // left the queue after acceptance
-	promoted uint64            // from the waiting room into the queue
-	returned uint64            // slots handed over to a caller that had just left
+	refused  [Hopeless + 1]uint64 // by verdict; left before acceptance counts here
+	dropped  uint64               // left the queue after acceptance, or sent away from it
+	promoted uint64               // from the waiting room into the queue
+	returned uint64               // slots handed over to a caller that had just left
 	waits    uint64
 	waitSum  int64
 	waitMax  int64
@@ -29,9 +29,9 @@ type Stats struct {
 
 	Started   uint64 // calls that got a slot
 	Completed uint64 // = Started - Running
-	Dropped   uint64 // accepted calls that left before they started
+	Dropped   uint64 // accepted calls that left before they started, or were sent away by Bar
 	Promoted  uint64
-	Refused   [Ended + 1]uint64 // by verdict
+	Refused   [Hopeless + 1]uint64 // by verdict
 
 	Waits    uint64 // calls that have stood in line and left it
 	WaitSum  time.Duration

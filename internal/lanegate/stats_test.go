@@ -68,7 +68,7 @@ func TestEachCallerIsCountedOnce(t *testing.T) {
 		check("empty")
 
 		s := g.Stats()
-		want := [Ended + 1]uint64{Full: 1, Overloaded: 1, Closed: 2, Busy: 1, Expired: 2, Ended: 1}
+		want := [Hopeless + 1]uint64{Full: 1, Overloaded: 1, Closed: 2, Busy: 1, Expired: 2, Ended: 1}
 		if s.Refused != want || s.Dropped != 1 || s.Promoted != 1 || s.Started != 5 || s.Completed != 5 {
 			t.Errorf("%+v, want refused %v, dropped 1, promoted 1, started and completed 5", s, want)
 		}

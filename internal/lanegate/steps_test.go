@@ -230,6 +230,12 @@ func (s *steps) step() {
 		if g.Close() {
 			s.heirs++
 		}
+	case op == 13:
+		if s.chance(2) {
+			g.Unbar()
+		} else if g.Bar(s.chance(2)) {
+			s.heirs++
+		}
 	default:
 		s.act()
 	}

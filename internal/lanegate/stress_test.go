@@ -20,7 +20,7 @@ type storm struct {
 	running atomic.Int64
 	normal  atomic.Int64 // those among them that are not urgent
 	came    atomic.Uint64
-	got     [Ended + 1]atomic.Uint64
+	got     [Hopeless + 1]atomic.Uint64
 }
 
 func (s *storm) call(g *Gate) {

@@ -185,7 +185,7 @@ func (r *Registry[R]) refusal(ctx context.Context, v lanegate.Verdict) error {
 		return ioerr.ErrAcceptTimeout
 	case lanegate.Ended:
 		return cmp.Or(ctx.Err(), context.Canceled)
-	case lanegate.Closed, lanegate.Granted:
+	case lanegate.Closed, lanegate.Hopeless, lanegate.Granted:
 	}
 	return ioerr.ErrHandleNotFound
 }
