@@ -211,7 +211,7 @@ func (l *Abandoning) Carry(ctx context.Context, c Call, t Task) error {
 	}
 	k, _ := l.cache.Get().(*carried)
 	if k == nil {
-		k = &carried{Parker: signal.NewParker()}
+		k = newCarried()
 	}
 	k.lane, k.task, k.slot, k.owner = l, t, slot, c.Owner
 	k.info = LeftCall{Label: c.Label, Key: c.Key, Handle: c.Handle}
@@ -219,6 +219,6 @@ func (l *Abandoning) Carry(ctx context.Context, c Call, t Task) error {
 		k.thread, k.entered = interrupt.NewCall(l.signal), make(chan struct{})
 	}
 	l.begin(k)
-	go k.run()
+	go k.start() // see carried
 	return l.await(ctx, done, k)
 }
