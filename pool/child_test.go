@@ -21,7 +21,9 @@ import (
 // set to the name of a function below.
 const childVar = "IOLANE_POOL_TEST_CHILD"
 
-var children = map[string]func(){"stuck": stuckChild, "dead": deadChild}
+var children = map[string]func(){
+	"stuck": stuckChild, "left": leftChild, "dead": deadChild, "many": manyChild, "lock": lockChild,
+}
 
 // fatal ends a child that finds something wrong.
 func fatal(args ...any) {
@@ -83,13 +85,18 @@ func blockForEver() {
 
 // Law: with a call that never ends and a hook that never ends, Shutdown returns on
 // time, says what is stuck, and the process ends.
-func TestProcessEndsAlthoughSomethingIsStuck(t *testing.T) {
+func TestProcessEndsAlthoughSomethingIsStuck(t *testing.T) { endsAfterShutdown(t, "stuck") }
+
+// endsAfterShutdown checks that a child ends well, within a second after it has said that
+// its pool is down.
+func endsAfterShutdown(t *testing.T, name string) {
+	t.Helper()
 	binary, err := os.Executable()
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	child := exec.CommandContext(ctx, binary)
-	child.Env = append(os.Environ(), childVar+"=stuck", "GORACE=atexit_sleep_ms=0")
+	child.Env = append(os.Environ(), childVar+"="+name, "GORACE=atexit_sleep_ms=0")
 	out, err := child.StdoutPipe()
 	require.NoError(t, err)
 	child.Stderr = os.Stderr

@@ -2,5 +2,8 @@
 
 package pool_test
 
-// deadChild needs system calls that block; see dead_linux_test.go.
+// These need system calls that block; see the files for Linux.
 func deadChild() {}
+func leftChild() {}
+func manyChild() {}
+func lockChild() {}
