@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +46,9 @@ type core struct {
 	counts counts
 	events events
 	hooks  hooks
+
+	parcels sync.Pool // of *parcel of whatever type of result
+
 	judges bool // calls have a say about the health of their handle
 
 	hookFailed func(error) // notes a hook's failure for the report

@@ -33,7 +33,8 @@ func Offload[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context)
 	if fn == nil || carrier == nil {
 		return run(ctx, c, nil, nil, fn, opts)
 	}
-	t := &parcel[T]{fn: fn}
+	t := newParcel[T](c)
+	t.fn = fn
 	if err := t.check(ctx, c, ""); err != nil {
 		return t.v, err
 	}
@@ -51,7 +52,7 @@ func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(
 	if fn == nil || carrier == nil {
 		return transact(ctx, p, id, fn, opts)
 	}
-	t := new(parcel[T])
+	t := newParcel[T](c)
 	if err := t.check(ctx, c, ""); err != nil {
 		return v, err
 	}
@@ -116,6 +117,14 @@ type parcel[T any] struct {
 	panicked, exited bool // the call did not return
 }
 
+// newParcel returns a parcel that nobody uses.
+func newParcel[T any](c *core) *parcel[T] {
+	if t, ok := c.parcels.Get().(*parcel[T]); ok { // else it is of another type, and dropped
+		return t
+	}
+	return new(parcel[T])
+}
+
 // send has the call run by the lane and waits for it as long as that allows.
 func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, opts []Option) (v T, err error) {
 	c := t.core
@@ -154,10 +163,14 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	left, ok := errors.AsType[*ioerr.LeftError](err)
 	carried = err == nil || ok
 	switch {
-	case err == nil && t.err == nil:
-		return t.v, nil
 	case err == nil:
-		return t.v, t.count()
+		v, err = t.v, nil
+		if t.err != nil {
+			err = t.count()
+		}
+		*t = parcel[T]{} // it is the caller's alone again
+		c.parcels.Put(t)
+		return v, err
 	case ok:
 		return v, c.leftBehind(ctx, left, lc.Label, at.id)
 	}
