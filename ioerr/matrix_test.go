@@ -156,6 +156,12 @@ func TestAsTypeFindsWhatIsCarried(t *testing.T) {
 				sameType(t, c, w.name, err, want)
 			case *ioerr.ThreadLimitError:
 				sameType(t, c, w.name, err, want)
+			case *ioerr.StartError:
+				sameType(t, c, w.name, err, want)
+			case *ioerr.StopError:
+				sameType(t, c, w.name, err, want)
+			case *ioerr.RestoreError:
+				sameType(t, c, w.name, err, want)
 			case *ioerr.HookError:
 				sameType(t, c, w.name, err, want)
 				if p, ok := want.Err.(*ioerr.PanicError); ok {

@@ -30,6 +30,9 @@ var (
 	// ErrUnsupported: the lane or the platform cannot do what was asked. An
 	// [UnsupportedError] matches it.
 	ErrUnsupported = errors.New("not supported here")
+	// ErrKept: as many threads with a changed state are kept asleep as the lane may keep,
+	// so that there is no replacement. A [StartError] carries it.
+	ErrKept = errors.New("too many tainted threads are kept")
 )
 
 // ErrThreadLimit: the lane may need more threads than the process may have. A

@@ -115,8 +115,9 @@ func (e *UnfitError) Error() string { return fmt.Sprintf("%v for %v: %v", e.Err,
 // Unwrap returns Err and Cause.
 func (e *UnfitError) Unwrap() []error { return []error{e.Err, e.Cause} }
 
-// UnsupportedError reports what was asked for and cannot be had here. It matches
-// ErrUnsupported and, by Err, errors.ErrUnsupported.
+// UnsupportedError reports what was asked for and cannot be had here: from this lane, on
+// this platform, or with the rights of this process. It matches ErrUnsupported and what
+// Err matches: errors.ErrUnsupported, or fs.ErrPermission.
 type UnsupportedError struct {
 	What string // the field or function, as "lane.AbandoningConfig.Interrupt"
 	Err  error  // what the system said; never nil

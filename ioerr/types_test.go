@@ -108,7 +108,7 @@ func TestThreadLimitErrorTellsWhatDoesNotAddUp(t *testing.T) {
 	}
 }
 
-func TestLeftAndStuckErrorsTellTheAgeAndTheCall(t *testing.T) {
+func TestErrorsOfALaneTellTheCallOrTheThread(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want string
@@ -116,6 +116,10 @@ func TestLeftAndStuckErrorsTellTheAgeAndTheCall(t *testing.T) {
 		{&ioerr.LeftError{Age: 90 * time.Second}, "left running after 1m30s"},
 		{&ioerr.LeftError{Age: time.Second, Cause: errUser}, "left running after 1s: the user has gone home"},
 		{&ioerr.UnsupportedError{What: "lane.X", Err: errUser}, "lane.X: the user has gone home"},
+		{&ioerr.StartError{Lane: "gl", Thread: 3, Err: errUser}, "thread gl-3 cannot start: the user has gone home"},
+		{&ioerr.StartError{Err: ioerr.ErrKept}, "thread 0 cannot start: too many tainted threads are kept"},
+		{&ioerr.StopError{Lane: "gl", Thread: 3, Err: ioerr.ErrGoexit}, "stop of thread gl-3: goroutine ended by runtime.Goexit"},
+		{&ioerr.RestoreError{Task: 2, Err: errUser}, "restoring the thread: the user has gone home"},
 		{&ioerr.StuckError{Age: time.Minute, Err: ioerr.ErrKeyBusy}, "too many calls with this key: held by a call that does not end, age 1m0s"},
 		{&ioerr.StuckError{Label: "statfs", Age: time.Minute, Err: ioerr.ErrHandleBusy}, "handle is in use: held by a call that does not end (statfs), age 1m0s"},
 	} {

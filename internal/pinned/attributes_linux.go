@@ -33,22 +33,22 @@ func onMainThread() bool { return threadID() == syscall.Getpid() }
 func prepare(c *Config, i int) error {
 	if c.Name != "" {
 		if err := setName(threadName(c.Name, i)); err != nil {
-			return &FieldError{"Name", err}
+			return denied("Name", err)
 		}
 	}
 	if len(c.CPUs) > 0 {
 		if err := setAffinity(c.CPUs[i%len(c.CPUs)]); err != nil {
-			return &FieldError{"CPUs", err}
+			return denied("CPUs", err)
 		}
 	}
 	if c.Nice != 0 {
 		if err := syscall.Setpriority(priorityOfThread, callingThread, c.Nice); err != nil {
-			return &FieldError{"Nice", err}
+			return denied("Nice", err)
 		}
 	}
 	if p := c.IOPriority; p.Class != 0 {
 		if err := setIOPriority(p); err != nil {
-			return &FieldError{"IOPriority", err}
+			return denied("IOPriority", err)
 		}
 	}
 	return nil

@@ -8,11 +8,11 @@ import "errors"
 func supported(c *Config) error {
 	switch {
 	case len(c.CPUs) > 0:
-		return &FieldError{"CPUs", errors.ErrUnsupported}
+		return denied("CPUs", errors.ErrUnsupported)
 	case c.Nice != 0:
-		return &FieldError{"Nice", errors.ErrUnsupported}
+		return denied("Nice", errors.ErrUnsupported)
 	case c.IOPriority != IOPriority{}:
-		return &FieldError{"IOPriority", errors.ErrUnsupported}
+		return denied("IOPriority", errors.ErrUnsupported)
 	}
 	return nil
 }

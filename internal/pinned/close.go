@@ -3,6 +3,8 @@ package pinned
 import (
 	"context"
 	"errors"
+
+	"github.com/iolane/iolane/ioerr"
 )
 
 // maxStops is how many StopErrors are kept for Close.
@@ -54,10 +56,10 @@ func (s *Threads) shut() {
 
 // await waits until each of the first threads is ready, or gives up all of them.
 func (s *Threads) await(first <-chan error) error {
-	var lowest *StartError
+	var lowest *ioerr.StartError
 	for range s.seats {
 		err := <-first
-		if e, ok := errors.AsType[*StartError](err); ok && (lowest == nil || e.Thread < lowest.Thread) {
+		if e, ok := errors.AsType[*ioerr.StartError](err); ok && (lowest == nil || e.Thread < lowest.Thread) {
 			lowest = e
 		}
 	}

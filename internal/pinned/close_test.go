@@ -169,7 +169,7 @@ func TestStopThatDoesNotReturnIsReportedByClose(t *testing.T) {
 				require.NoError(t, s.Run(t.Context(), Func(func(th *Thread) { th.Taint() })))
 				for range 2 {
 					err = s.Close(context.Background())
-					if e, ok := errors.AsType[*StopError](err); !ok || !errors.Is(e, errHook) && !errors.Is(e, ioerr.ErrGoexit) {
+					if e, ok := errors.AsType[*ioerr.StopError](err); !ok || !errors.Is(e, errHook) && !errors.Is(e, ioerr.ErrGoexit) {
 						t.Fatalf("got %v", err)
 					}
 				}

@@ -1,10 +1,6 @@
 package pinned
 
-import (
-	"strings"
-
-	"github.com/iolane/iolane/ioerr"
-)
+import "strings"
 
 // MaxThreads is the largest number of threads, below the 10,000 at which the runtime
 // ends the process.
@@ -13,8 +9,9 @@ const MaxThreads = 8192
 // maxCPU bounds the numbers of processors; Linux knows at most 8192 of them.
 const maxCPU = 1 << 16
 
-// Config says what threads there are. What the platform cannot do is refused by a
-// [FieldError] that matches errors.ErrUnsupported.
+// Config says what threads there are. Errors name its fields as the user knows them, by
+// lane.PinnedConfig: an *ioerr.ArgumentError what no platform could use, an
+// *ioerr.UnsupportedError what this one cannot do, or this process may not.
 type Config struct {
 	Threads int // 1 to MaxThreads
 
@@ -23,12 +20,12 @@ type Config struct {
 	Name string
 
 	// Start runs on each thread before its first task, replacements included. An error, a
-	// panic or Goexit is a StartError. May be nil.
+	// panic or Goexit is an *ioerr.StartError. May be nil.
 	Start func(i int) error
 
 	// Stop runs on each thread whose Start has succeeded, as the last thing there: also
 	// on one that was tainted, in the state its task has left. A panic or Goexit is a
-	// StopError, which Close returns (the first 16). May be nil.
+	// *ioerr.StopError, which Close returns (the first 16). May be nil.
 	Stop func(i int)
 
 	// CPUs are the sets of processors that the threads may use: thread i those in
@@ -41,7 +38,7 @@ type Config struct {
 
 	// Keep, if positive, lets tainted threads sleep until Close instead of ending them,
 	// since their end would signal children (PR_SET_PDEATHSIG). So many are replaced;
-	// those beyond are kept too, but their numbers stay vacant (ErrKept). Threads and
+	// those beyond are kept too, but their numbers stay vacant (ioerr.ErrKept). Threads and
 	// Keep together are at most MaxThreads.
 	Keep int
 }
@@ -65,7 +62,7 @@ type IOPriority struct {
 // check reports the first field that no platform could use.
 func (c *Config) check() error {
 	if c.Threads < 1 || c.Threads > MaxThreads {
-		return invalid("Threads", c.Threads, "must be between 1 and 8192")
+		return invalid("Workers", c.Threads, "must be between 1 and 8192")
 	}
 	if strings.IndexByte(c.Name, 0) >= 0 {
 		return invalid("Name", c.Name, "must not hold a NUL")
@@ -91,8 +88,4 @@ func (c *Config) check() error {
 		return invalid("Keep", c.Keep, "must be between 0 and 8192 less the threads")
 	}
 	return nil
-}
-
-func invalid(field string, value any, reason string) error {
-	return &ioerr.ArgumentError{Name: "pinned.Config." + field, Value: value, Reason: reason}
 }

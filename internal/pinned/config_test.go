@@ -10,7 +10,7 @@ import (
 
 func TestConfigIsRefusedByField(t *testing.T) {
 	for name, c := range map[string]Config{
-		"Threads":    {Threads: 0},
+		"Workers":    {Threads: 0},
 		"Name":       {Threads: 1, Name: "a\x00b"},
 		"CPUs":       {Threads: 1, CPUs: [][]int{{0}, {}}},
 		"Nice":       {Threads: 1, Nice: 20},
@@ -20,7 +20,7 @@ func TestConfigIsRefusedByField(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, err := New(c)
 			e, ok := errors.AsType[*ioerr.ArgumentError](err)
-			if s != nil || !ok || e.Name != "pinned.Config."+name || !errors.Is(err, fs.ErrInvalid) {
+			if s != nil || !ok || e.Name != "lane.PinnedConfig."+name || !errors.Is(err, fs.ErrInvalid) {
 				t.Fatalf("got %v, %v", s, err)
 			}
 		})
@@ -42,14 +42,14 @@ func TestConfigIsRefusedByField(t *testing.T) {
 }
 
 func TestUnsupportedFieldIsNamed(t *testing.T) {
-	err := error(&FieldError{"Nice", errors.ErrUnsupported})
+	err := denied("Nice", errors.ErrUnsupported)
 	for _, target := range []error{errors.ErrUnsupported, ioerr.ErrUnsupported} {
 		if !errors.Is(err, target) {
 			t.Errorf("%v does not match %v", err, target)
 		}
 	}
-	if errors.Is(&FieldError{"Nice", fs.ErrPermission}, ioerr.ErrUnsupported) {
-		t.Error("what is forbidden is not unsupported")
+	if err := denied("Nice", fs.ErrPermission); errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v: what is forbidden can be done by others", err)
 	}
 	for _, c := range []Config{
 		{Threads: 1, CPUs: [][]int{{0}}},

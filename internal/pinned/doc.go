@@ -28,7 +28,7 @@
 // each caller that finds nobody to come for it, and by each thread that takes a job and
 // leaves one for which nobody comes; never two at a time, and none while nobody wants
 // the thread. A failed attempt fails nobody as long as there is another thread; when
-// every number is vacant, whoever waits gets the last [StartError].
+// every number is vacant, whoever waits gets the last *ioerr.StartError.
 //
 // # The main thread
 //
@@ -64,7 +64,8 @@
 // is tainted half-way, the rest goes to the front of the line.
 //
 // Nobody waits for ever. A job leaves the line when a thread takes it, when its caller's
-// context ends, or when every number is vacant, which each critical section looks at
+// context ends, when every number is vacant, or when its caller is inside a task and only
+// a thread that runs one could come for it; each critical section looks at the last two
 // that adds a job or makes a number vacant. A number that is not vacant belongs to a
 // goroutine that will yet look at the line or make the number vacant. Close lets threads
 // end only where they find the line empty, and replaces a tainted one while it is not.

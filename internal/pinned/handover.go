@@ -18,6 +18,7 @@ type job struct {
 	at            int     // the next task; owned by the thread that runs the job, else guarded by Threads.mu
 	err           error   // likewise
 	queued        bool    // in the line; guarded by Threads.mu
+	inside        bool    // its caller is inside a task, and must not wait for one
 	next, prev    *job    // in the line; guarded by Threads.mu
 }
 
@@ -74,8 +75,8 @@ func (l *line) remove(j *job) {
 // Run hands the task to a thread and waits until it has run; it allocates nothing. If
 // ctx ends before a thread has begun, the task never runs and the error is the cause of
 // ctx; later ctx is of no account. The other errors: ioerr.ErrShutdown after Close and a
-// [StartError] if there is no thread, in both cases without having run; an [ExitError]
-// or a [RestoreError] afterwards.
+// *ioerr.StartError if there is no thread, in both cases without having run; an
+// [ExitError] or an *ioerr.RestoreError afterwards.
 //
 // A task that waits for another Run of the same Threads may wait for ever.
 func (s *Threads) Run(ctx context.Context, task Task) error {
@@ -97,6 +98,15 @@ func (s *Threads) RunBatch(ctx context.Context, tasks []Task) (n int, err error)
 	}
 	j := s.newJob()
 	j.tasks = tasks
+	return s.hand(ctx, j)
+}
+
+// RunInside is RunBatch for a caller inside a task of the same Threads. If it would have
+// to wait for a thread that runs a task, perhaps its own, the error is ioerr.ErrReentry
+// at once, as soon as that is so.
+func (s *Threads) RunInside(ctx context.Context, tasks []Task) (n int, err error) {
+	j := s.newJob()
+	j.tasks, j.inside = tasks, true
 	return s.hand(ctx, j)
 }
 
@@ -149,8 +159,11 @@ func (s *Threads) withdraw(j *job) bool {
 // lost takes all jobs out of the line if no thread will ever come for them. mu is held;
 // the caller ends them after it.
 func (s *Threads) lost() line {
-	if s.vacant < len(s.seats) || s.line.n == 0 {
+	if s.vacant == 0 || s.line.n == 0 { // a caller beyond the threads is not ours to judge
 		return line{}
+	}
+	if s.vacant < len(s.seats) {
+		return s.stranded()
 	}
 	lost := s.line
 	s.line = line{}
@@ -160,6 +173,29 @@ func (s *Threads) lost() line {
 	}
 	return lost
 }
+
+// stranded takes those jobs out of the line whose callers are inside a task and for which
+// only a thread could come that runs one. mu is held.
+func (s *Threads) stranded() (lost line) {
+	coming := s.coming()
+	for j := s.line.head; j != nil; {
+		next := j.next
+		if coming > 0 {
+			coming--
+		} else if j.inside {
+			s.line.remove(j)
+			j.fail(ioerr.ErrReentry)
+			lost.pushBack(j)
+			j.queued = false
+		}
+		j = next
+	}
+	return lost
+}
+
+// coming is how many threads will look at the line without having to end a task first,
+// or make their number vacant. mu is held.
+func (s *Threads) coming() int { return len(s.seats) - s.vacant - s.counts[running] }
 
 // end tells the callers of lost jobs.
 func (l line) end() {
@@ -180,6 +216,6 @@ func (s *Threads) newJob() *job {
 
 // recycle takes back a job that nobody will wake any more.
 func (s *Threads) recycle(j *job) {
-	j.tasks, j.one[0], j.at, j.err = nil, nil, 0, nil
+	j.tasks, j.one[0], j.at, j.err, j.inside = nil, nil, 0, nil, false
 	s.jobs.Put(j)
 }

@@ -195,7 +195,7 @@ func TestRestoreRunsLastFirstAndItsFailureTaints(t *testing.T) {
 		order = nil
 		bad := errors.New("not permitted")
 		err := s.Run(t.Context(), Func(func(th *Thread) { th.Restore(undo("a", nil)); th.Restore(undo("b", bad)) }))
-		if e, ok := errors.AsType[*RestoreError](err); !ok || e.Task != 0 || !errors.Is(err, bad) {
+		if e, ok := errors.AsType[*ioerr.RestoreError](err); !ok || e.Task != 0 || !errors.Is(err, bad) {
 			t.Fatalf("got %v", err)
 		}
 		require.Equal(t, []string{"b", "a"}, order, "the others are put back all the same")

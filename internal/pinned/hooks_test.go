@@ -78,7 +78,7 @@ func TestNewFailsWithTheStartErrorAndStopsTheOthers(t *testing.T) {
 					return nil
 				}
 				s, err := New(h.config(3))
-				if e, ok := errors.AsType[*StartError](err); s != nil || !ok || e.Thread != 1 || !fail.match(err) {
+				if e, ok := errors.AsType[*ioerr.StartError](err); s != nil || !ok || e.Thread != 1 || !fail.match(err) {
 					t.Fatalf("got %v, %v", s, err)
 				}
 				require.ElementsMatch(t, []string{"start0", "start1", "start2", "stop0"}, h.taken())
@@ -133,7 +133,7 @@ func TestFailedReplacementIsToldAndTriedAgainByTheNext(t *testing.T) {
 		waits := start(s, t.Context(), never)
 		settle()
 		close(hold)
-		if e, ok := errors.AsType[*StartError](<-waits); !ok || !errors.Is(e, errHook) {
+		if e, ok := errors.AsType[*ioerr.StartError](<-waits); !ok || !errors.Is(e, errHook) {
 			t.Fatalf("who waited got %v", e)
 		}
 		if got, want := settle(), (Stats{Vacant: 1, Retired: 1}); got != want {
@@ -200,6 +200,41 @@ func TestVacantNumberFailsNobodyBesideALivingThread(t *testing.T) {
 	})
 }
 
+// Whoever is inside a task must not wait for the end of one, which could be his own: with
+// a number vacant he is refused, as soon as it is known that no thread comes.
+func TestWhoIsInsideATaskDoesNotWaitForTheEndOfOne(t *testing.T) {
+	var h hooks
+	bubble(t, h.config(2), func(t *testing.T, s *Threads, settle func() Stats) {
+		hold := make(chan struct{})
+		h.start = func(int) error { <-hold; return errHook }
+		require.NoError(t, s.Run(t.Context(), Func(func(th *Thread) { th.Taint() })))
+		gates, results := held(s, 1)
+		inside := make(chan error, 1)
+		go func() {
+			_, err := s.RunInside(t.Context(), []Task{Func(func(*Thread) { t.Error("ran") })})
+			inside <- err
+		}()
+		other := start(s, t.Context(), Func(func(*Thread) {}))
+		if got := settle(); got.Waiting != 2 || got.Starting != 1 {
+			t.Fatalf("got %+v", got) // a thread may come yet
+		}
+		close(hold)
+		if err := <-inside; err != ioerr.ErrReentry {
+			t.Fatalf("got %v", err)
+		}
+		if got := settle(); got.Waiting != 1 || got.Vacant != 1 {
+			t.Fatalf("got %+v", got)
+		}
+		close(gates[0].open)
+		require.NoError(t, <-results[0])
+		require.NoError(t, <-other)
+		n, err := s.RunInside(t.Context(), []Task{Func(func(*Thread) {}), Func(func(*Thread) {})})
+		if n != 2 || err != nil {
+			t.Fatalf("with a thread for it: %d, %v", n, err)
+		}
+	})
+}
+
 func TestKeptThreadsSleepUntilClose(t *testing.T) {
 	var h hooks
 	c := h.config(2)
@@ -220,7 +255,7 @@ func TestKeptThreadsSleepUntilClose(t *testing.T) {
 				t.Fatalf("got %+v, want %+v", got, want)
 			}
 		}
-		if err := s.Run(t.Context(), taint); !errors.Is(err, ErrKept) {
+		if err := s.Run(t.Context(), taint); !errors.Is(err, ioerr.ErrKept) {
 			t.Fatalf("with all kept: %v", err)
 		}
 		lawful(t, s)

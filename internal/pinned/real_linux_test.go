@@ -17,6 +17,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iolane/iolane/ioerr"
 )
 
 // alive reports whether the process has such a thread.
@@ -213,11 +215,11 @@ func TestThreadNameKeepsItsNumber(t *testing.T) {
 
 func TestAttributeThatFailsIsNamed(t *testing.T) {
 	s, err := New(Config{Threads: 2, CPUs: [][]int{{maxCPU - 1}}})
-	e, ok := errors.AsType[*FieldError](err)
-	if s != nil || !ok || e.Field != "CPUs" || !errors.Is(err, syscall.EINVAL) {
+	e, ok := errors.AsType[*ioerr.UnsupportedError](err)
+	if s != nil || !ok || e.What != "lane.PinnedConfig.CPUs" || !errors.Is(err, syscall.EINVAL) {
 		t.Fatalf("got %v, %v", s, err)
 	}
-	if _, ok := errors.AsType[*StartError](err); !ok {
+	if _, ok := errors.AsType[*ioerr.StartError](err); !ok {
 		t.Fatalf("got %v", err)
 	}
 }

@@ -57,8 +57,11 @@ func lawful(t testing.TB, s *Threads) {
 	if s.line.n > 0 && s.vacant == len(s.seats) {
 		t.Fatal("a job waits, and no thread will come")
 	}
-	n := 0
+	n, coming := 0, s.coming()
 	for j := s.line.head; j != nil; j = j.next {
+		if j.inside && n >= coming && s.vacant > 0 {
+			t.Fatal("a job from inside a task waits for the end of one")
+		}
 		if !j.queued || (j.next == nil) != (j == s.line.tail) || j.next != nil && j.next.prev != j {
 			t.Fatal("the line is torn")
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/iolane/iolane/internal/signal"
+	"github.com/iolane/iolane/ioerr"
 )
 
 // startAll starts a thread for each number, and waits for them.
@@ -44,7 +45,7 @@ func (s *Threads) overKept(i int) bool {
 	if s.counts[kept] <= s.config.Keep {
 		return false
 	}
-	s.why = &StartError{s.config.Name, i, ErrKept}
+	s.why = s.cannotStart(i, ioerr.ErrKept)
 	return true
 }
 
@@ -89,7 +90,7 @@ func (s *Threads) started(t *Thread, err error) {
 		t.up = true
 		return
 	}
-	err = &StartError{s.config.Name, t.index, err}
+	err = s.cannotStart(t.index, err)
 	s.mu.Lock()
 	s.become(t, leaving)
 	s.why = err
@@ -210,7 +211,7 @@ func (s *Threads) stopped(t *Thread, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.stops) < maxStops {
-		s.stops = append(s.stops, &StopError{s.config.Name, t.index, err})
+		s.stops = append(s.stops, &ioerr.StopError{Lane: s.config.Name, Thread: t.index, Err: err})
 	}
 }
 

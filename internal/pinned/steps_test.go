@@ -118,7 +118,7 @@ func (s *steps) ends(a *actor) {
 
 // comes is a new caller.
 func (s *steps) comes() {
-	c := &caller{j: &job{Parker: signal.NewParker()}, ran: make([]int, 1+s.r.IntN(3))}
+	c := &caller{j: &job{Parker: signal.NewParker(), inside: s.r.IntN(4) == 0}, ran: make([]int, 1+s.r.IntN(3))}
 	for i := range c.ran {
 		c.j.tasks = append(c.j.tasks, Func(func(t *Thread) {
 			if t.tainted {
@@ -183,7 +183,8 @@ func (s *steps) settled() {
 				s.Fatalf("task %d of caller %d ran %d times, it says %d of them", k, i, n, c.j.at)
 			}
 		}
-		_, lost := errors.AsType[*StartError](c.j.err)
+		_, lost := errors.AsType[*ioerr.StartError](c.j.err)
+		lost = lost || c.j.inside && errors.Is(c.j.err, ioerr.ErrReentry)
 		if full := c.j.at == len(c.ran); !full && !lost && !c.left && !c.refused || full && (lost || c.left || c.refused) {
 			s.Fatalf("caller %d: %d of %d have run: %v", i, c.j.at, len(c.ran), c.j.err)
 		}

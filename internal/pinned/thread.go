@@ -64,7 +64,7 @@ func (t *Thread) Tainted() bool { return t.tainted }
 
 // Restore registers a function that puts back what the task has changed. It runs on the
 // thread when the task has returned, the last one first. If it fails the thread is
-// tainted, and the caller gets a [RestoreError]. After runtime.Goexit it does not run:
+// tainted, and the caller gets an *ioerr.RestoreError. After runtime.Goexit it does not run:
 // that thread ends anyway. Like the task it must not panic.
 func (t *Thread) Restore(f func() error) { t.restores = append(t.restores, f) }
 
@@ -76,7 +76,7 @@ func (t *Thread) restore() {
 		t.restores = t.restores[:n]
 		if err := f(); err != nil {
 			t.tainted = true
-			t.job.fail(&RestoreError{t.job.at - 1, err})
+			t.job.fail(&ioerr.RestoreError{Task: t.job.at - 1, Err: err})
 		}
 	}
 }

@@ -31,7 +31,7 @@ type Threads struct {
 }
 
 // New starts the threads, and returns when Start has returned on all of them. If one
-// fails the others are stopped, and the error is the [StartError] of the one with the
+// fails the others are stopped, and the error is the *ioerr.StartError of the one with the
 // lowest number.
 func New(c Config) (*Threads, error) {
 	s, err := newThreads(c)
