@@ -19,12 +19,9 @@ func TestHandOverAllocatesNothing(t *testing.T) {
 	for i := range batch {
 		batch[i] = nothing{}
 	}
-	for name, f := range map[string]func(){
-		"Run":      func() { _ = s.Run(ctx, nothing{}) },
-		"RunBatch": func() { _, _ = s.RunBatch(ctx, batch) },
-	} {
-		if n := testing.AllocsPerRun(500, f); n != 0 {
-			t.Errorf("%s allocates %v times", name, n)
+	for _, tasks := range [][]Task{batch[:1], batch} {
+		if n := testing.AllocsPerRun(500, func() { _, _, _ = s.Hand(ctx, tasks, false) }); n != 0 {
+			t.Errorf("%d tasks: %v allocations", len(tasks), n)
 		}
 	}
 }

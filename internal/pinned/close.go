@@ -13,7 +13,7 @@ const maxStops = 16
 // Close refuses newcomers, waits until those that wait or run have run, runs Stop on
 // each thread and ends the threads, the kept ones too: their children get their signal
 // now. It returns when the last goroutine has nothing left to do, with the first
-// 16 StopErrors, or the cause of ctx if that ends first; the closing then goes on, and
+// 16 StopErrors, or ctx.Err() if that ends first; the closing then goes on, and
 // another Close waits for it. Not from inside a task, for which it would wait.
 func (s *Threads) Close(ctx context.Context) error {
 	s.shut()
@@ -23,7 +23,7 @@ func (s *Threads) Close(ctx context.Context) error {
 		select {
 		case <-s.over.Done():
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return ctx.Err()
 		}
 	}
 	s.mu.Lock()

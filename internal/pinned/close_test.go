@@ -18,16 +18,15 @@ func TestCloseRunsWhatWasAcceptedAndRefusesTheRest(t *testing.T) {
 		gates, results := held(s, 2)
 		results = append(results, start(s, t.Context(), Func(func(*Thread) {})))
 		settle()
-		why := errors.New("late")
-		ctx, cancel := context.WithCancelCause(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan error, 1)
 		go func() { over <- s.Close(ctx) }()
 		settle()
 		if err := s.Run(t.Context(), Func(func(*Thread) { t.Error("ran") })); err != ioerr.ErrShutdown {
 			t.Fatalf("a newcomer got %v", err)
 		}
-		cancel(why)
-		if err := <-over; err != why {
+		cancel()
+		if err := <-over; err != context.Canceled {
 			t.Fatalf("Close with an ended context: %v", err)
 		}
 		closed := make(chan error, 2)

@@ -3,7 +3,7 @@
 // namespaces, credentials, priorities, affinity.
 //
 // [Threads] are N such threads, numbered from 0. A caller hands a [Task] over, by
-// [Threads.Run] or several at once by [Threads.RunBatch], and waits until it has run.
+// [Threads.Hand], alone or several at once, and waits until it has run.
 // How many callers come at a time is not the business of this package: a gate in front
 // of it lets in N, and then there is a thread for each that comes. Callers beyond N, and
 // those that come while a thread is being replaced, wait in a line until a thread is

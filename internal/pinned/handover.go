@@ -12,21 +12,21 @@ import (
 // perhaps in the line again with what is left of a batch, then over. The caller sleeps
 // until it is over, and takes it out of the line if its context ends.
 type job struct {
-	signal.Parker         // one token, when it is over
-	tasks         []Task  // the caller's, or one
-	one           [1]Task // for Run
-	at            int     // the next task; owned by the thread that runs the job, else guarded by Threads.mu
-	err           error   // likewise
-	queued        bool    // in the line; guarded by Threads.mu
-	inside        bool    // its caller is inside a task, and must not wait for one
-	next, prev    *job    // in the line; guarded by Threads.mu
+	signal.Parker // one token, when it is over
+	tasks         []Task
+	at            int   // the next task; owned by the thread that runs the job, else guarded by Threads.mu
+	faults        error // of tasks that have run; likewise
+	why           error // it is over although tasks are left; guarded by Threads.mu
+	queued        bool  // in the line; guarded by Threads.mu
+	inside        bool  // its caller is inside a task, and must not wait for one
+	next, prev    *job  // in the line; guarded by Threads.mu
 }
 
 func (j *job) fail(err error) {
-	if j.err != nil {
-		err = errors.Join(j.err, err)
+	if j.faults != nil {
+		err = errors.Join(j.faults, err)
 	}
-	j.err = err
+	j.faults = err
 }
 
 // line is the order of the jobs that wait.
@@ -72,61 +72,37 @@ func (l *line) remove(j *job) {
 	l.n--
 }
 
-// Run hands the task to a thread and waits until it has run; it allocates nothing. If
-// ctx ends before a thread has begun, the task never runs and the error is the cause of
-// ctx; later ctx is of no account. The other errors: ioerr.ErrShutdown after Close and a
-// *ioerr.StartError if there is no thread, in both cases without having run; an
-// [ExitError] or an *ioerr.RestoreError afterwards.
+// Hand hands the tasks to one thread, for the price of one wake-up, and waits until they
+// have run; it allocates nothing. They run in their order; if one of them taints the
+// thread or ends it, those behind it run on another one. They must not be changed until
+// Hand returns.
 //
-// A task that waits for another Run of the same Threads may wait for ever.
-func (s *Threads) Run(ctx context.Context, task Task) error {
-	j := s.newJob()
-	j.one[0] = task
-	j.tasks = j.one[:]
-	_, err := s.hand(ctx, j)
-	return err
-}
-
-// RunBatch hands the tasks to one thread, for the price of one wake-up. They run in
-// their order, each as by Run; if one of them taints the thread or ends it, those behind
-// it run on another one. The first n have run: less than all only if ctx has ended, or
-// Close or a StartError left the rest without a thread. The error joins whatever went
-// wrong. The tasks must not be changed until RunBatch returns.
-func (s *Threads) RunBatch(ctx context.Context, tasks []Task) (n int, err error) {
-	if len(tasks) == 0 {
-		return 0, nil
+// The first n have run. why is the reason if that is not all of them: ctx.Err() if ctx has
+// ended before a thread came for them (later it is of no account), ioerr.ErrShutdown
+// after Close, an *ioerr.StartError if there is no thread. faults joins an
+// *ioerr.RestoreError or an [ExitError] for each task that needs one.
+//
+// A task that waits for another Hand of the same Threads may wait for ever, unless that
+// is told that its caller is inside: then, if it would have to wait for a thread that
+// runs a task, why is ioerr.ErrReentry as soon as that is so.
+func (s *Threads) Hand(ctx context.Context, tasks []Task, inside bool) (n int, faults, why error) {
+	done := ctx.Done() // before anything is held: it is the caller's, and could panic
+	if err := ctx.Err(); err != nil || len(tasks) == 0 {
+		return 0, nil, err
 	}
 	j := s.newJob()
-	j.tasks = tasks
-	return s.hand(ctx, j)
-}
-
-// RunInside is RunBatch for a caller inside a task of the same Threads. If it would have
-// to wait for a thread that runs a task, perhaps its own, the error is ioerr.ErrReentry
-// at once, as soon as that is so.
-func (s *Threads) RunInside(ctx context.Context, tasks []Task) (n int, err error) {
-	j := s.newJob()
-	j.tasks, j.inside = tasks, true
-	return s.hand(ctx, j)
-}
-
-// hand puts the job into the line and waits until it is over.
-func (s *Threads) hand(ctx context.Context, j *job) (n int, err error) {
 	defer s.recycle(j)
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
+	j.tasks, j.inside = tasks, inside
 	if err := s.enqueue(j); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	if j.Sleep(ctx.Done(), nil) == signal.Done {
+	if j.Sleep(done, nil) == signal.Done {
 		if s.withdraw(j) {
-			j.fail(context.Cause(ctx))
-			return j.at, j.err
+			return j.at, j.faults, ctx.Err()
 		}
 		j.Take()
 	}
-	return j.at, j.err
+	return j.at, j.faults, j.why
 }
 
 // enqueue puts the job into the line and sees to it that somebody comes.
@@ -169,7 +145,7 @@ func (s *Threads) lost() line {
 	s.line = line{}
 	for j := lost.head; j != nil; j = j.next {
 		j.queued = false
-		j.fail(s.why)
+		j.why = s.why
 	}
 	return lost
 }
@@ -184,7 +160,7 @@ func (s *Threads) stranded() (lost line) {
 			coming--
 		} else if j.inside {
 			s.line.remove(j)
-			j.fail(ioerr.ErrReentry)
+			j.why = ioerr.ErrReentry
 			lost.pushBack(j)
 			j.queued = false
 		}
@@ -216,6 +192,6 @@ func (s *Threads) newJob() *job {
 
 // recycle takes back a job that nobody will wake any more.
 func (s *Threads) recycle(j *job) {
-	j.tasks, j.one[0], j.at, j.err, j.inside = nil, nil, 0, nil, false
+	*j = job{Parker: j.Parker}
 	s.jobs.Put(j)
 }

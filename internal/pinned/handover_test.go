@@ -57,18 +57,17 @@ func TestSurplusTasksWaitInOrder(t *testing.T) {
 func TestTaskWhoseContextEndsInTheLineNeverRuns(t *testing.T) {
 	bubble(t, Config{Threads: 1}, func(t *testing.T, s *Threads, settle func() Stats) {
 		gates, results := held(s, 1)
-		why := errors.New("had enough")
-		ctx, cancel := context.WithCancelCause(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
 		never := start(s, ctx, Func(func(*Thread) { t.Error("ran") }))
 		settle()
-		cancel(why)
-		if err := <-never; err != why {
-			t.Fatalf("got %v, want the cause itself", err)
+		cancel()
+		if err := <-never; err != context.Canceled {
+			t.Fatalf("got %v", err)
 		}
 		if got := settle(); got.Waiting != 0 {
 			t.Fatalf("left its place behind: %+v", got)
 		}
-		if err := s.Run(ctx, Func(func(*Thread) { t.Error("ran") })); err != why {
+		if err := s.Run(ctx, Func(func(*Thread) { t.Error("ran") })); err != context.Canceled {
 			t.Fatalf("ended before it came: got %v", err)
 		}
 		close(gates[0].open)
@@ -223,7 +222,7 @@ func TestOneThreadInFlightAtATime(t *testing.T) {
 		}
 	}
 	for range 5 {
-		j := newJobOf(s)
+		j := s.newJob()
 		require.NoError(t, s.enqueue(j))
 		lawful(t, s)
 		if s.flight != threads[2] || len(s.idle) != 2 {
@@ -255,8 +254,8 @@ func TestCallerIsToldAfterTheThreadHasLookedFurther(t *testing.T) {
 	s.counts[starting]++
 	s.seats[0], s.vacant, s.live = true, 0, 1
 	s.look(th)
-	j := newJobOf(s)
-	j.one[0] = Func(func(*Thread) {})
+	j := s.newJob()
+	j.tasks = []Task{Func(func(*Thread) {})}
 	require.NoError(t, s.enqueue(j))
 	th.Take()
 	if got, _ := s.look(th); got != j || !th.run(j) {
@@ -274,10 +273,4 @@ func TestCallerIsToldAfterTheThreadHasLookedFurther(t *testing.T) {
 	}
 	j.Take()
 	lawful(t, s)
-}
-
-func newJobOf(s *Threads) *job {
-	j := s.newJob()
-	j.tasks = j.one[:]
-	return j
 }

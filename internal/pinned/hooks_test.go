@@ -211,7 +211,7 @@ func TestWhoIsInsideATaskDoesNotWaitForTheEndOfOne(t *testing.T) {
 		gates, results := held(s, 1)
 		inside := make(chan error, 1)
 		go func() {
-			_, err := s.RunInside(t.Context(), []Task{Func(func(*Thread) { t.Error("ran") })})
+			_, _, err := s.Hand(t.Context(), []Task{Func(func(*Thread) { t.Error("ran") })}, true)
 			inside <- err
 		}()
 		other := start(s, t.Context(), Func(func(*Thread) {}))
@@ -228,7 +228,7 @@ func TestWhoIsInsideATaskDoesNotWaitForTheEndOfOne(t *testing.T) {
 		close(gates[0].open)
 		require.NoError(t, <-results[0])
 		require.NoError(t, <-other)
-		n, err := s.RunInside(t.Context(), []Task{Func(func(*Thread) {}), Func(func(*Thread) {})})
+		n, _, err := s.Hand(t.Context(), []Task{Func(func(*Thread) {}), Func(func(*Thread) {})}, true)
 		if n != 2 || err != nil {
 			t.Fatalf("with a thread for it: %d, %v", n, err)
 		}

@@ -2,6 +2,7 @@ package pinned
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,23 @@ func open(t testing.TB, c Config) *Threads {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close(context.Background())) })
 	return s
+}
+
+// Run hands one task over, RunBatch several, where nobody need tell the errors apart.
+func (s *Threads) Run(ctx context.Context, task Task) error {
+	_, err := s.RunBatch(ctx, []Task{task})
+	return err
+}
+
+func (s *Threads) RunBatch(ctx context.Context, tasks []Task) (n int, err error) {
+	n, faults, why := s.Hand(ctx, tasks, false)
+	if faults == nil {
+		return n, why
+	}
+	if why == nil {
+		return n, faults
+	}
+	return n, errors.Join(faults, why)
 }
 
 // gate holds a task.

@@ -183,10 +183,10 @@ func (s *steps) settled() {
 				s.Fatalf("task %d of caller %d ran %d times, it says %d of them", k, i, n, c.j.at)
 			}
 		}
-		_, lost := errors.AsType[*ioerr.StartError](c.j.err)
-		lost = lost || c.j.inside && errors.Is(c.j.err, ioerr.ErrReentry)
+		_, lost := errors.AsType[*ioerr.StartError](c.j.why)
+		lost = lost || c.j.inside && errors.Is(c.j.why, ioerr.ErrReentry)
 		if full := c.j.at == len(c.ran); !full && !lost && !c.left && !c.refused || full && (lost || c.left || c.refused) {
-			s.Fatalf("caller %d: %d of %d have run: %v", i, c.j.at, len(c.ran), c.j.err)
+			s.Fatalf("caller %d: %d of %d have run: %v", i, c.j.at, len(c.ran), c.j.why)
 		}
 	}
 }
