@@ -7,7 +7,8 @@ import (
 
 // Carrier is a lane that can run a call on a goroutine or a thread of its own. Only such
 // a call can outlive its caller. What enters by Enter and leaves by Leave runs on its
-// caller's goroutine here too, and is waited for.
+// caller's goroutine here too, and is waited for; a lane whose threads are the point
+// refuses Enter with an *ioerr.UnsupportedError.
 type Carrier interface {
 	Lane
 

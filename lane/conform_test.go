@@ -121,3 +121,55 @@ func TestShardedAsAWholeKeepsTheLawsOfALaneWithoutAQueue(t *testing.T) {
 		})
 	}
 }
+
+// A call of a Pinned lane comes by Carry; so may one of Abandoning.
+func TestPinnedKeepsTheLaws(t *testing.T) {
+	for name, change := range map[string]func(*lane.PinnedConfig){
+		"as asked":     func(*lane.PinnedConfig) {},
+		"one worker":   func(c *lane.PinnedConfig) { c.Workers = 1 },
+		"strict":       func(c *lane.PinnedConfig) { c.Patience = lane.Strict },
+		"with reserve": func(c *lane.PinnedConfig) { c.Workers++; c.Reserved = 1 },
+		"with hooks": func(c *lane.PinnedConfig) {
+			c.Start, c.Stop = func(int) error { return nil }, func(int) {}
+		},
+		"keeping threads": func(c *lane.PinnedConfig) { c.Keep = 100 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lanetest.Run(t, func(t testing.TB, c lane.Config) lane.Lane {
+				pc := lane.PinnedConfig{Config: c}
+				change(&pc)
+				l, err := lane.NewPinned(pc)
+				require.NoError(t, err)
+				return l
+			}, lanetest.Options{Carry: true, Slots: func(c lane.Config) int {
+				pc := lane.PinnedConfig{Config: c}
+				change(&pc)
+				return pc.Workers - pc.Reserved
+			}})
+		})
+	}
+}
+
+func TestPinnedKeepsTheLawsWithoutARoomToWait(t *testing.T) {
+	for name, o := range map[string]lanetest.Options{
+		"in real time":    {Carry: true, RealTime: true},
+		"without a queue": {Carry: true, NoQueue: true},
+		"without waiters": {Carry: true, NoWaiters: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lanetest.Run(t, func(t testing.TB, c lane.Config) lane.Lane {
+				l, err := lane.NewPinned(lane.PinnedConfig{Config: c})
+				require.NoError(t, err)
+				return l
+			}, o)
+		})
+	}
+}
+
+func TestAbandoningKeepsTheLawsOfCallsThatItCarries(t *testing.T) {
+	lanetest.Run(t, func(t testing.TB, c lane.Config) lane.Lane {
+		l, err := lane.NewAbandoning(lane.AbandoningConfig{Config: c, CallLimit: lane.NoLimit})
+		require.NoError(t, err)
+		return l
+	}, lanetest.Options{Carry: true})
+}

@@ -58,7 +58,7 @@ func (g *gated) Enter(ctx context.Context, c Call) (Slot, error) {
 		return Slot{}, &ioerr.ArgumentError{Name: "lane.Call.Policy", Value: c.Policy, Reason: "is none of the policies"}
 	}
 	if len(g.gates) == 0 {
-		return Slot{}, &ioerr.ArgumentError{Name: "lane", Value: "", Reason: "was not made by its constructor"}
+		return Slot{}, notMade()
 	}
 	gate := g.pick(&c)
 	if c.Key == "" && ctx.Err() == nil {
@@ -67,6 +67,10 @@ func (g *gated) Enter(ctx context.Context, c Call) (Slot, error) {
 		}
 	}
 	return g.enter(ctx, gate, &c)
+}
+
+func notMade() error {
+	return &ioerr.ArgumentError{Name: "lane", Value: "", Reason: "was not made by its constructor"}
 }
 
 func noContext() error {

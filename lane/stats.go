@@ -23,7 +23,7 @@ type Stats struct {
 	Accepted  uint64
 	Started   uint64
 	Completed uint64
-	Dropped   uint64 // accepted calls that did not start: their context ended, or ErrSaturated
+	Dropped   uint64 // accepted calls that did not start: their context ended, ErrSaturated, or there was no thread
 	Promoted  uint64 // accepted after waiting for acceptance
 	Refused   Refused
 
@@ -33,6 +33,8 @@ type Stats struct {
 
 	Left      []LeftCall // calls left running that have not ended, in the order in which they were left
 	LeftTotal uint64     // calls ever left; they count as completed
+
+	Threads ThreadStats // of a Pinned lane
 
 	CallbackPanics uint64 // panics in Config.OnEvent
 	EventsMissed   uint64 // events that a callback far behind did not get, always in pairs
@@ -51,6 +53,14 @@ type Refused struct {
 	Expired    uint64 // ErrAcceptTimeout
 	Cancelled  uint64 // the context ended before the caller was accepted
 	Shutdown   uint64 // ErrShutdown
+}
+
+// ThreadStats is about the threads of a Pinned lane.
+type ThreadStats struct {
+	Alive   int    // those included that start, end or are kept
+	Kept    int    // tainted ones that sleep until the shutdown
+	Vacant  int    // how many the lane lacks, because they could not start
+	Retired uint64 // tainted ones ever taken out of service, the kept ones too
 }
 
 // Total is the sum of all reasons.

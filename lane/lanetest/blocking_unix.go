@@ -29,16 +29,15 @@ func blockingCallsKeepTheBound(h *hall) {
 	var wg sync.WaitGroup
 	for range callers {
 		wg.Go(func() {
-			s, err := h.lane.Enter(h.ctx, lane.Call{})
+			err := h.call(h.ctx, lane.Call{}, func() {
+				var order int64
+				h.begin(&order)
+				readByte(h, fd)
+				h.end()
+			})
 			if err != nil {
 				h.Errorf("a caller for whom there was a place got: %v", err)
-				return
 			}
-			var order int64
-			h.begin(&order)
-			readByte(h, fd)
-			h.end()
-			h.lane.Leave(s)
 		})
 	}
 	h.await("a call is in each slot", func() bool { return h.inside.Load() >= int64(h.slots) })

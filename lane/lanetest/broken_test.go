@@ -62,6 +62,9 @@ var broken = []struct {
 	{"Evict meets everybody", []string{"GatedEvictRefusesTheUnacceptedOfOneOwner"}},
 	{"Evict is forgotten at once", []string{"GatedEvictRefusesTheUnacceptedOfOneOwner"}},
 	{"Evict is for ever", []string{"GatedEvictRefusesTheUnacceptedOfOneOwner"}},
+	{"a task is ended in its slot", []string{"ACarriedTaskRunsOnceAndEndsWithoutItsSlot"}},
+	{"a refused task is ended", []string{"ARefusedTaskIsNotTouched"}},
+	{"a task that ends its goroutine keeps its slot", []string{"ATaskThatEndsItsGoroutineCostsNoSlot"}},
 	{"Shutdown lets Must in", []string{"GatedShutdownRefusesMustInTheEnd"}},
 }
 
@@ -77,7 +80,7 @@ func TestBrokenLane(t *testing.T) {
 		if fault == "lanes cannot be compared" {
 			return loose{plain: newPlain(c, "")}
 		}
-		return newPlain(c, fault)
+		return newPlainCarrier(c, fault)
 	}, Options{})
 }
 
@@ -87,9 +90,10 @@ func TestAPlainLanePasses(t *testing.T) {
 		"real time":  {RealTime: true},
 		"no queue":   {NoQueue: true},
 		"no waiters": {NoWaiters: true},
+		"carry":      {Carry: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			Run(t, func(t testing.TB, c lane.Config) lane.Lane { return newPlain(c, "") }, o)
+			Run(t, func(t testing.TB, c lane.Config) lane.Lane { return newPlainCarrier(c, "") }, o)
 		})
 	}
 }

@@ -21,7 +21,8 @@ type hall struct {
 	opt    Options
 	bubble bool
 
-	lane   lane.Lane
+	lane   lane.Lane // as the guests see it
+	bare   lane.Lane // as it was opened
 	slots  int
 	guests []*guest        // of the present lane
 	ctx    context.Context //nolint:containedctx // for all who enter the present lane and are no guests
@@ -84,7 +85,15 @@ func (h *hall) use(c lane.Config) {
 	h.inside.Store(0)
 	h.peak.Store(0)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.lane = h.open(h.TB, c)
+	h.bare = h.open(h.TB, c)
+	h.lane = h.bare
+	if h.opt.Carry {
+		l, ok := h.bare.(lane.Carrier)
+		if !ok {
+			h.Fatalf("the lane is no lane.Carrier")
+		}
+		h.lane = newCarried(h, l)
+	}
 	if first {
 		h.Cleanup(h.clear)
 	}

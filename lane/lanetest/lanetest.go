@@ -11,7 +11,8 @@
 // Each law is a subtest that bears its name, so a failure says which law is
 // broken, and go test -run can ask for one of them. The suite knows the lane by
 // its interface alone: it enters, holds its calls at gates of its own, and looks
-// at who is inside. Laws of [lane.Gated] are checked if the lane is one.
+// at who is inside. Laws of [lane.Gated] and [lane.Carrier] are checked if the lane is
+// one.
 //
 // Time and blocking are those of a testing/synctest bubble, so the suite is quick
 // and sees the same every time. Only where true system calls, true time or the
@@ -45,6 +46,10 @@ type Options struct {
 	// Config. Nil means Config.Workers.
 	Slots func(lane.Config) int
 
+	// Carry checks the laws of calls that come by Carry of a [lane.Carrier], where else
+	// they come by Enter. A lane that has both should pass with and without.
+	Carry bool
+
 	// RealTime runs the whole suite outside of bubbles. It is for lanes whose own
 	// goroutines wait in system calls, and takes some seconds instead of none.
 	RealTime bool
@@ -77,7 +82,7 @@ type law struct {
 func laws() []law {
 	var all []law
 	for _, part := range [][]law{
-		slotLaws(), queueLaws(), orderLaws(), leavingLaws(), shutdownLaws(), statsLaws(), gatedLaws(),
+		slotLaws(), queueLaws(), orderLaws(), leavingLaws(), shutdownLaws(), statsLaws(), gatedLaws(), carryLaws(),
 	} {
 		all = append(all, part...)
 	}

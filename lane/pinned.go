@@ -1,0 +1,267 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/iolane/iolane/internal/pinned"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// PinnedConfig makes a Pinned lane. CPUs, Nice and IOPriority are for Linux; elsewhere
+// NewPinned refuses them with an *ioerr.UnsupportedError that names the field and
+// matches errors.ErrUnsupported.
+type PinnedConfig struct {
+	// Config is as for Threads, but that Workers is the number of threads, at most 8,192.
+	// On Linux the threads are named, too, as "name-3" (the end of it, 15 bytes).
+	Config
+
+	// Start runs on each thread before its first call, also on those that replace others.
+	// NewPinned waits for it. If it fails, panics or ends its goroutine, there is no such
+	// thread (*ioerr.StartError). May be nil.
+	Start func(i int) error
+
+	// Stop runs on each thread whose Start has succeeded, as the last thing there: when
+	// the lane is shut down, and on a thread that is replaced, in the state that its call
+	// has left. May be nil.
+	Stop func(i int)
+
+	// CPUs are the sets of processors that the threads may use: thread i those in
+	// CPUs[i%len(CPUs)]. One set is for all of them, Workers sets bind each to its own.
+	// Empty: any.
+	CPUs [][]int
+
+	Nice       int        // of the threads, -20 to 19; 0: not changed
+	IOPriority IOPriority // of the threads; zero: not changed
+
+	// Keep, if positive, lets tainted threads sleep until the shutdown instead of ending
+	// them: the end of a thread signals the children that it has started with
+	// PR_SET_PDEATHSIG (os/exec's SysProcAttr.Pdeathsig). So many are replaced; those
+	// beyond sleep too, but are missing in the lane (ioerr.ErrKept, when none is left).
+	// At most 8,192 less Workers.
+	Keep int
+}
+
+// IOClass is a scheduling class of disk requests.
+type IOClass uint8
+
+// The classes of Linux.
+const (
+	IORealTime   = IOClass(pinned.IORealTime)   // before all others; needs CAP_SYS_ADMIN or CAP_SYS_NICE
+	IOBestEffort = IOClass(pinned.IOBestEffort) // what everybody has
+	IOIdle       = IOClass(pinned.IOIdle)       // when nobody else wants the disk
+)
+
+// IOPriority is the priority of a thread's disk requests.
+type IOPriority struct {
+	Class IOClass
+	Level int // 0 (first) to 7; 0 with IOIdle
+}
+
+// threads is the part of the config that the threads need.
+func (c *PinnedConfig) threads() pinned.Config {
+	return pinned.Config{
+		Threads:    c.Workers,
+		Name:       c.Name,
+		Start:      c.Start,
+		Stop:       c.Stop,
+		CPUs:       c.CPUs,
+		Nice:       c.Nice,
+		IOPriority: pinned.IOPriority{Class: pinned.IOClass(c.IOPriority.Class), Level: c.IOPriority.Level},
+		Keep:       c.Keep,
+	}
+}
+
+// Pinned runs calls on Workers operating system threads of its own, for what is bound to
+// a thread: C libraries, namespaces, credentials, priorities, affinity. It is a
+// [Carrier]: calls come by Carry, that is by pool.Offload, pool.OffloadOn and
+// Pool.Register; inside, [ThreadOf] returns the thread. The gate in front is that of
+// Threads, with its queue, policies, keys and events. A caller waits for the end of its
+// call, whatever its context.
+//
+// Which thread a call gets is not to be chosen; what must stay on one thread is for a
+// lane of one Worker, and what belongs together for one call, or for CarryBatch.
+//
+// A call whose thread must not be used again says so by [Thread.Taint]: the thread ends
+// (see Keep), and one in its original state replaces it, with the same number. So it is
+// after runtime.Goexit and after a [Thread.Restore] that failed. A replacement that
+// cannot start is tried again with the next call that needs it; as long as other threads
+// live, these serve its calls, and when there is none, calls are refused with the
+// *ioerr.StartError.
+//
+// To hand a call to a thread means to wake that thread and to be woken by it, 10 us and
+// more, where Threads needs some ten ns: put small operations together.
+type Pinned struct {
+	gated
+	own     *pinned.Threads
+	noEnter error
+	cache   sync.Pool // of *handed
+
+	// Calls that had a slot and no thread. The gate has counted them as completed.
+	dropped, reentered atomic.Uint64
+}
+
+// NewPinned makes a Pinned lane and starts its threads. Its error is an
+// *ioerr.ArgumentError that names the field, an *ioerr.UnsupportedError for one that
+// this platform, or this process, cannot have, or the *ioerr.StartError of the first
+// thread that could not start; then the others are stopped.
+func NewPinned(c PinnedConfig) (*Pinned, error) {
+	each, err := c.Config.complete(min(procs(), pinned.MaxThreads))
+	if err != nil {
+		return nil, err
+	}
+	c.Config = each
+	own, err := pinned.New(c.threads())
+	if err != nil {
+		return nil, err
+	}
+	l := &Pinned{own: own, noEnter: &ioerr.UnsupportedError{
+		What: "lane.Pinned.Enter",
+		Err: fmt.Errorf("%w: such a call runs on the thread of its caller; pool.Offload and pool.OffloadOn use those of the lane",
+			errors.ErrUnsupported),
+	}}
+	l.init(each, 1, false)
+	return l, nil
+}
+
+// Capabilities returns guaranteed execution on threads of the lane's own.
+func (l *Pinned) Capabilities() Capabilities {
+	return Capabilities{DedicatedThreads: true, Execution: Guaranteed}
+}
+
+// Enter implements [Lane]. It refuses every call with an *ioerr.UnsupportedError, since
+// what comes by Enter runs on its caller's thread.
+func (l *Pinned) Enter(ctx context.Context, c Call) (Slot, error) {
+	switch {
+	case ctx == nil:
+		return Slot{}, noContext()
+	case l.own == nil:
+		return Slot{}, notMade()
+	case l.gates[0].Closed() && !c.Must:
+		return Slot{}, ioerr.ErrShutdown
+	}
+	return Slot{}, l.noEnter
+}
+
+// Try implements [Gated]. It is false, as Enter would refuse.
+func (l *Pinned) Try() (Slot, bool) { return Slot{}, false }
+
+// Carry implements [Carrier]. Beside the errors of Enter on other lanes there is the
+// *ioerr.StartError. A call that panics is for the task to recover.
+func (l *Pinned) Carry(ctx context.Context, c Call, t Task) error {
+	_, err := l.CarryBatch(ctx, c, []Task{t})
+	return err
+}
+
+// GiveUp implements [Carrier]. Nobody leaves a call here.
+func (l *Pinned) GiveUp(uint64, error) {}
+
+// CarryBatch is Carry for tasks that run one after another on one thread, in one slot,
+// for the price of one wake-up. If one of them taints its thread or ends it, those behind
+// it run on another. The first n have run, and End was called for them, after the last
+// one; the others never will. The error, which says why, is nil if all have run.
+func (l *Pinned) CarryBatch(ctx context.Context, c Call, tasks []Task) (n int, err error) {
+	slot, err := l.gated.Enter(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	h := l.pack(tasks)
+	n, faults, why := l.hand(ctx, &c, slot, h)
+	switch {
+	case n > 0 || why == nil:
+	case why == ioerr.ErrReentry:
+		l.reentered.Add(1)
+	default:
+		l.dropped.Add(1)
+	}
+	for i, t := range tasks[:n] {
+		t.End(false, faultOf(faults, i))
+	}
+	l.unpack(h)
+	return n, why
+}
+
+// hand has the tasks run and gives back the slot, also if the caller's context panics.
+func (l *Pinned) hand(ctx context.Context, c *Call, slot Slot, h *handed) (n int, faults, why error) {
+	defer l.Leave(slot)
+	return l.own.Hand(ctx, h.list, c.NoWait)
+}
+
+// faultOf is what went wrong with the thread after the task at place i.
+func faultOf(faults error, i int) error {
+	switch e := faults.(type) { //nolint:errorlint // the tree is that of package pinned
+	case *ioerr.RestoreError:
+		if e.Task == i {
+			return e
+		}
+	case interface{ Unwrap() []error }:
+		var mine []error
+		for _, err := range e.Unwrap() {
+			mine = append(mine, faultOf(err, i))
+		}
+		return errors.Join(mine...)
+	}
+	return nil
+}
+
+// handed is tasks of this package as tasks of package pinned.
+type handed struct {
+	tasks []pinnedTask
+	list  []pinned.Task // the same
+}
+
+type pinnedTask struct{ Task }
+
+// Run implements [pinned.Task].
+func (t *pinnedTask) Run(on *pinned.Thread) { t.Task.Run(Thread{on}) }
+
+func (l *Pinned) pack(tasks []Task) *handed {
+	h, _ := l.cache.Get().(*handed)
+	if h == nil || cap(h.tasks) < len(tasks) {
+		h = &handed{make([]pinnedTask, len(tasks)), make([]pinned.Task, len(tasks))}
+		for i := range h.tasks {
+			h.list[i] = &h.tasks[i]
+		}
+	}
+	h.tasks, h.list = h.tasks[:len(tasks)], h.list[:len(tasks)]
+	for i, t := range tasks {
+		h.tasks[i].Task = t
+	}
+	return h
+}
+
+// unpack takes back what nobody uses any more.
+func (l *Pinned) unpack(h *handed) {
+	clear(h.tasks)
+	l.cache.Put(h)
+}
+
+// Stats implements [Lane].
+func (l *Pinned) Stats() Stats {
+	dropped, reentered := l.dropped.Load(), l.reentered.Load() // before the gate, which has counted each of them already
+	s := l.gated.Stats()
+	s.Started -= dropped + reentered
+	s.Completed -= dropped + reentered
+	s.Dropped += dropped
+	s.Accepted -= reentered
+	s.Refused.Reentry += reentered
+	if l.own != nil {
+		t := l.own.Stats()
+		s.Threads = ThreadStats{Alive: t.Threads, Kept: t.Kept, Vacant: t.Vacant, Retired: t.Retired}
+	}
+	return s
+}
+
+// Shutdown implements [Lane]. When the last call has ended, it ends the threads, kept
+// ones too, and waits for their Stop. Its error is ctx.Err(), or, when everything is
+// gone, the *ioerr.StopError of each Stop that panicked or ended its goroutine, joined (the first 16);
+// later calls return the same.
+func (l *Pinned) Shutdown(ctx context.Context) error {
+	if err := l.gated.Shutdown(ctx); err != nil || l.own == nil {
+		return err
+	}
+	return l.own.Close(ctx)
+}
