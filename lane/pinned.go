@@ -172,7 +172,7 @@ func (l *Pinned) CarryBatch(ctx context.Context, c Call, tasks []Task) (n int, e
 	n, faults, why := l.hand(ctx, &c, slot, h)
 	switch {
 	case n > 0 || why == nil:
-	case why == ioerr.ErrReentry:
+	case errors.Is(why, ioerr.ErrReentry):
 		l.reentered.Add(1)
 	default:
 		l.dropped.Add(1)

@@ -168,6 +168,7 @@ type carryAs struct {
 	t lane.Task
 }
 
+// Carry implements [lane.Carrier].
 func (l carryAs) Carry(ctx context.Context, c lane.Call, _ lane.Task) error {
 	return l.Carrier.Carry(ctx, c, l.t)
 }
@@ -193,6 +194,7 @@ type doer struct {
 	f func()
 }
 
+// Run implements [lane.Task].
 func (d doer) Run(lane.Thread) {
 	d.once(wasRun, "Run")
 	d.f()

@@ -33,6 +33,7 @@ type tail struct {
 	free func() bool
 }
 
+// End implements [lane.Task].
 func (t tail) End(left bool, err error) {
 	if !t.free() {
 		t.h.Errorf("End was called before the slot was given back")
