@@ -104,7 +104,7 @@ func TestAFailedMeasurementIsWrittenDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Failures) != 1 || f.Failures[0].Shape != "fsync-16" || len(f.Samples) != 5 {
+	if len(f.Failures) != 1 || f.Failures[0].Shape != "fsync-16" || len(f.Samples) != 6 {
 		t.Errorf("got %d failures, %d samples: %v", len(f.Failures), len(f.Samples), f.Failures)
 	}
 }

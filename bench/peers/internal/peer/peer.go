@@ -48,6 +48,12 @@ type Trier interface {
 	TryCall(ctx context.Context, fn Func) (int, error)
 }
 
+// A Batcher hands over several calls at once. All others make one call that makes them.
+type Batcher interface {
+	// CallBatch runs the calls one after another, and returns the first error.
+	CallBatch(ctx context.Context, fns []Func) error
+}
+
 // A Transactor owns resources, numbered from 0.
 type Transactor interface {
 	// Transact is Call with the exclusive use of resource i.
@@ -119,7 +125,7 @@ func baselines() []Maker { return []Maker{bareMaker(), goroutineMaker()} }
 func ours() []Maker {
 	return []Maker{
 		threadsMaker(), strictMaker(), shardedMaker(), inlineMaker(), unguardedMaker(), sharedMaker(),
-		abandoningMaker(),
+		abandoningMaker(), pinnedMaker(),
 	}
 }
 

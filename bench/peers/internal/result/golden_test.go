@@ -47,7 +47,8 @@ func TestTableIsWhatItWas(t *testing.T) {
 }
 
 func TestCheckIsWhatItWas(t *testing.T) {
-	all := slices.Concat(dispatchTargets()[:6], crowdTargets()[4:7], otherTargets()[9:10]) // the last one waits
+	all := append(slices.Concat(dispatchTargets()[:6], crowdTargets()[4:7]),
+		Target{Row: "a ring, empty call", Shape: "dispatch", Peer: "iolane-ring", Metric: Time, Max: 1.1, Than: than("bare"), Waits: "there is none"})
 	var b bytes.Buffer
 	ok, err := load(t).Check(&b, all)
 	if err != nil {

@@ -51,6 +51,45 @@ func (r *run) plain(ctx context.Context, fn peer.Func, fails bool) caller {
 	}
 }
 
+// batches makes calls of fn, so many for each hand-over. The time of one is the time of
+// its batch.
+func (r *run) batches(ctx context.Context, fn peer.Func, size int) caller {
+	fns := make([]peer.Func, size)
+	for i := range fns {
+		fns[i] = fn
+	}
+	all := func(fns []peer.Func) error {
+		_, err := r.p.Call(ctx, func(ctx context.Context) (int, error) {
+			for _, fn := range fns {
+				if _, err := fn(ctx); err != nil {
+					return 0, err
+				}
+			}
+			return 0, nil
+		})
+		return err
+	}
+	if b, ok := r.p.(peer.Batcher); ok {
+		all = func(fns []peer.Func) error { return b.CallBatch(ctx, fns) }
+	}
+	return func(n int, lat []int64) error {
+		s := r.stamps(lat)
+		for i := 0; i < n; i += size {
+			now := min(size, n-i)
+			if err := all(fns[:now]); err != nil {
+				return unexpected(err)
+			}
+			if lat != nil {
+				s.mark(i)
+				for k := 1; k < now; k++ {
+					lat[i+k] = lat[i]
+				}
+			}
+		}
+		return nil
+	}
+}
+
 // capturing makes calls of fn in closures of their own, with arguments that count
 // up by step and wrap at limit.
 func (r *run) capturing(ctx context.Context, fn peer.ArgFunc, step, limit int) caller {

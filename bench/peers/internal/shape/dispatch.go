@@ -41,6 +41,11 @@ func dispatch() []Shape {
 			},
 		},
 		{
+			Name: "dispatch-16", Group: group, About: "the same, 16 calls handed over together",
+			Slots: 4, Callers: 1, Needs: peer.Calls,
+			run: func(r *run) error { return r.loop(r.batches(context.Background(), nothing, 16)) },
+		},
+		{
 			Name: "dispatch-par", Group: group, About: "empty call, GOMAXPROCS callers, slots to spare",
 			Slots: max(8, 2*procs()), Callers: procs(), Needs: peer.Calls,
 			run: func(r *run) error {
