@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
@@ -93,6 +94,60 @@ func ExampleNewSharded() {
 	// Output:
 	// bad:  queue is full
 	// good: <nil>
+}
+
+// Threads of one's own are for what is bound to a thread. A task is told its thread, and
+// says when that is unfit for others. Most programs leave the tasks to pool.Offload.
+func ExampleNewPinned() {
+	l, err := lane.NewPinned(lane.PinnedConfig{
+		Config: lane.Config{Name: "gl", Workers: 1},
+		Start:  func(i int) error { fmt.Println("context made on thread", i); return nil },
+		Stop:   func(i int) { fmt.Println("context freed on thread", i) },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	for _, lost := range []bool{true, false} {
+		draw := func(ctx context.Context) {
+			thread, _ := lane.ThreadOf(ctx)
+			fmt.Println("draws on thread", thread.Index())
+			if lost {
+				thread.Taint()
+			}
+		}
+		if err := l.Carry(ctx, lane.Call{}, onThread{ctx, draw}); err != nil {
+			fmt.Println(err)
+		}
+	}
+	if err := l.Shutdown(ctx); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(l.Stats().Threads.Retired, "thread replaced")
+	// Output:
+	// context made on thread 0
+	// draws on thread 0
+	// context freed on thread 0
+	// context made on thread 0
+	// draws on thread 0
+	// context freed on thread 0
+	// 1 thread replaced
+}
+
+// onThread is a function as a task.
+type onThread struct {
+	ctx context.Context
+	f   func(context.Context)
+}
+
+func (o onThread) Run(on lane.Thread) { o.f(lane.WithThread(o.ctx, on)) }
+func (o onThread) Ending(error)       {}
+func (o onThread) Left(time.Duration) {}
+func (o onThread) End(_ bool, err error) {
+	if err != nil {
+		fmt.Println("the thread was replaced:", err)
+	}
 }
 
 // One lane for two disks and for what must not wait behind them: a slot is kept

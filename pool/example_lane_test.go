@@ -185,6 +185,49 @@ func hang(files *pool.Pool[*os.File], opts ...pool.Option) (hung *sync.WaitGroup
 
 // A call that may never return: its caller leaves it when its time is up. What it would
 // have returned is undone if it comes late.
+// A call may change the thread that it runs on. What it cannot put back makes the thread
+// unfit for others, and it is replaced.
+func ExampleOffload_pinned() {
+	l, err := lane.NewPinned(lane.PinnedConfig{
+		Config: lane.Config{Name: "tenants", Workers: 2},
+		Start:  func(int) error { return nil }, // initialise a C library, enter a namespace
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tenants, err := pool.New(pool.Config[struct{}]{Lane: l, OwnsLane: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer tenants.Close()
+	ctx := context.Background()
+
+	switchUser := func() error { return nil } // for this thread alone
+	switchBack := func() error { return errors.New("not permitted") }
+	_, err = pool.Offload(ctx, tenants, func(ctx context.Context) (int, error) {
+		thread, _ := lane.ThreadOf(ctx)
+		thread.Restore(switchBack) // if it fails the thread is not used again
+		return 0, switchUser()
+	})
+	if e, ok := errors.AsType[*ioerr.RestoreError](err); ok {
+		fmt.Println(e)
+	}
+	_, err = pool.Offload(ctx, tenants, func(ctx context.Context) (int, error) {
+		thread, _ := lane.ThreadOf(ctx)
+		thread.Taint() // there is no way back at all
+		return 0, nil
+	})
+	fmt.Println(err, tenants.Stats().Lane.Threads.Retired)
+	err = tenants.Do(ctx, func(context.Context) error { return nil }) // on this goroutine
+	fmt.Println(errors.Is(err, ioerr.ErrUnsupported))
+	// Output:
+	// restoring the thread: not permitted
+	// <nil> 2
+	// true
+}
+
 func ExampleOffload() {
 	l, err := lane.NewAbandoning(lane.AbandoningConfig{
 		Config: lane.Config{Name: "mounts", Workers: 4},

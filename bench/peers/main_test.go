@@ -56,7 +56,7 @@ func TestMeasureThenShow(t *testing.T) {
 		t.Fatal(err)
 	}
 	// dispatch and its fellows on three peers, tx-* on two, twice each.
-	if got, want := len(f.Samples), 2*(5*3+8*2+2); got != want {
+	if got, want := len(f.Samples), 2*(6*3+8*2+2); got != want {
 		t.Errorf("%d samples, want %d", got, want)
 	}
 	do(append(common, "-shapes", "fsync-16,dispatch", "-add")...)
@@ -67,16 +67,16 @@ func TestMeasureThenShow(t *testing.T) {
 	for i, s := range f.Shapes {
 		names[i] = s.Name
 	}
-	if !slices.Equal(names[:6], []string{"dispatch", "dispatch-ctx", "failure", "capture", "dispatch-par", "fsync-16"}) || len(names) != 15 {
+	if !slices.Equal(names[:7], []string{"dispatch", "dispatch-ctx", "failure", "capture", "dispatch-16", "dispatch-par", "fsync-16"}) || len(names) != 16 {
 		t.Errorf("shapes %v", names)
 	}
-	if len(f.Runs) != 2 || f.Shapes[5].Run != 1 || f.Shapes[6].Run != 0 {
+	if len(f.Runs) != 2 || f.Shapes[6].Run != 1 || f.Shapes[7].Run != 0 {
 		t.Errorf("runs are mixed up: %v", f.Shapes)
 	}
 	if table := do("-table", out, "-shapes", "fsync-16"); !strings.Contains(table, "`fsync-16`") || strings.Contains(table, "`dispatch`") {
 		t.Errorf("table of fsync-16:\n%s", table)
 	}
-	if svg := do("-svg", out); strings.Count(svg, `class="panel"`) != 15 {
+	if svg := do("-svg", out); strings.Count(svg, `class="panel"`) != 16 {
 		t.Errorf("svg:\n%s", svg)
 	}
 	var stdout, stderr bytes.Buffer
