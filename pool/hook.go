@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -52,26 +53,35 @@ const maxHung = 32
 func (h *hooks) perform(name string, id handle.ID, hook func() error, over func(err error, hangs bool), late func()) {
 	// Must: neither a full queue nor the shutdown under way keeps it out. What
 	// remains is a shared lane that its owner has closed, or a lane of somebody
-	// else's making that does not know Must; then the hook runs without a slot.
+	// else's making that does not know Must; then the hook runs without a slot, unless
+	// it is for the threads of the lane: then it does not run, and that is reported.
 	call := lane.Call{Label: name, Handle: id.Uint64(), Owner: h.core.owner, Policy: lane.Wait, Must: true}
-	run := func(leave func()) { h.run(name, id, hook, leave, over, late) }
 	if h.core.carrier != nil && h.core.lane.Capabilities().DedicatedThreads {
-		if h.core.carrier.Carry(context.Background(), call, duty(func() { run(func() {}) })) != nil {
-			run(func() {})
+		d := &duty{name: name, id: id, over: make(chan struct{})}
+		d.run = func() {
+			h.run(name, id, hook, func() {}, over, late, func(settle func(error)) { d.settle = settle })
 		}
+		err := h.core.carrier.Carry(context.Background(), call, d)
+		if err != nil && !errors.Is(err, ioerr.ErrLeft) {
+			over(&ioerr.HookError{Hook: name, Handle: id, Err: err}, false)
+			return
+		}
+		<-d.over
 		return
 	}
 	slot, err := h.core.lane.Enter(context.Background(), call)
-	run(func() {
+	leave := func() {
 		if err == nil {
 			h.core.lane.Leave(slot)
 		}
-	})
+	}
+	h.run(name, id, hook, leave, over, late, func(settle func(error)) { settle(nil) })
 }
 
 // run is perform with a slot. Whichever comes first, the end of the hook or the end of
-// its time, settles the matter.
-func (h *hooks) run(name string, id handle.ID, hook func() error, leave func(), over func(err error, hangs bool), late func()) {
+// its time, settles the matter: ended is called when the hook has ended, and has settle
+// called once, with what went wrong after that.
+func (h *hooks) run(name string, id handle.ID, hook func() error, leave func(), over func(err error, hangs bool), late func(), ended func(settle func(error))) {
 	var settled atomic.Bool
 	var giveUp func()
 	giveUp = func() {
@@ -94,30 +104,47 @@ func (h *hooks) run(name string, id handle.ID, hook func() error, leave func(), 
 	callHook(name, id, hook, func(err error) {
 		watch.Stop()
 		h.exit(me)
-		if !settled.CompareAndSwap(false, true) {
-			h.hangsNoMore()
-			late()
-			return
-		}
-		leave()
-		over(err, false)
+		ended(func(after error) {
+			if !settled.CompareAndSwap(false, true) {
+				h.hangsNoMore()
+				late()
+				return
+			}
+			leave()
+			if after != nil {
+				err = errors.Join(err, after)
+			}
+			over(err, false)
+		})
 	})
 }
 
-// duty is a hook as a carrier sees it.
-type duty func()
+// duty is a hook as a carrier sees it. It is settled when its slot has been given back.
+type duty struct {
+	name   string
+	id     handle.ID
+	run    func()
+	settle func(error)
+	over   chan struct{} // closed by End
+}
 
 // Run implements [lane.Task].
-func (d duty) Run(lane.Thread) { d() }
+func (d *duty) Run(lane.Thread) { d.run() }
 
 // Ending implements [lane.Task].
-func (d duty) Ending(error) {}
+func (d *duty) Ending(error) {}
 
 // Left implements [lane.Task].
-func (d duty) Left(time.Duration) {}
+func (d *duty) Left(time.Duration) {}
 
 // End implements [lane.Task].
-func (d duty) End(bool, error) {}
+func (d *duty) End(_ bool, err error) {
+	defer close(d.over)
+	if err != nil {
+		err = &ioerr.HookError{Hook: d.name, Handle: d.id, Err: err}
+	}
+	d.settle(err)
+}
 
 // enter and exit note that a goroutine runs a hook.
 func (h *hooks) enter(goroutine string) {
