@@ -169,3 +169,29 @@ func TestDisposalOnAClosedPinnedLaneIsReported(t *testing.T) {
 		}
 	})
 }
+
+// Law: a Stop hook that fails holds up no shutdown; it is in the report, once, each time.
+func TestAStopThatFailsIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pc := lane.PinnedConfig{Config: lane.Config{Workers: 3}, Stop: func(i int) {
+			if i == 1 {
+				panic("stop")
+			}
+		}}
+		p := pinned(t, pool.Config[int]{}, pc)
+		for range 3 {
+			err := p.Close()
+			report, ok := errors.AsType[*pool.Report](err)
+			if !ok || len(report.Failed) != 1 || report.FailedTotal != 1 || typed(t, err).Effect != ioerr.Done {
+				t.Errorf("%v", err)
+			}
+			if stop, ok := errors.AsType[*ioerr.StopError](err); !ok || stop.Thread != 1 {
+				t.Errorf("%v", err)
+			}
+		}
+		synctest.Wait()
+		if s := p.Stats(); s.State != pool.Closed || s.Lane.Threads.Alive != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}

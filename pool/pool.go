@@ -22,6 +22,7 @@ type Pool[R any] struct {
 
 	interrupt func(R)       // Config.Interrupt
 	turn      chan struct{} // capacity one; held by the Shutdown that is at work
+	laneGone  bool          // the lane that the pool owns is shut down; for the holder of turn
 }
 
 // resource is what the registry keeps: the user's resource and, so that calls

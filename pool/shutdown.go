@@ -3,6 +3,9 @@ package pool
 import (
 	"cmp"
 	"context"
+	"errors"
+
+	"github.com/iolane/iolane/ioerr"
 )
 
 // Shutdown closes the pool for good, in this order:
@@ -100,9 +103,14 @@ func (p *Pool[R]) wind(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	// Phase 4.
-	if p.owned {
-		if err := p.lane.Shutdown(ctx); err != nil {
+	if p.owned && !p.laneGone {
+		err := p.lane.Shutdown(ctx)
+		_, gone := errors.AsType[*ioerr.StopError](err) // but a Stop hook has failed
+		if err != nil && !gone {
 			return cmp.Or(context.Cause(ctx), err)
+		}
+		if p.laneGone = true; gone {
+			p.hookFailed(&ioerr.HookError{Hook: "stop", Err: err})
 		}
 	}
 	// Phase 5.
