@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -61,13 +62,20 @@ type IOPriority struct {
 	Level int // 0 (first) to 7; 0 with IOIdle
 }
 
-// threads is the part of the config that the threads need.
-func (c *PinnedConfig) threads() pinned.Config {
+// threads is the part of the config that the threads need. They hold on to the lane, so
+// that they count among the threads of the process as long as they are there.
+func (c *PinnedConfig) threads(l *Pinned) pinned.Config {
+	stop := c.Stop
 	return pinned.Config{
-		Threads:    c.Workers,
-		Name:       c.Name,
-		Start:      c.Start,
-		Stop:       c.Stop,
+		Threads: c.Workers,
+		Name:    c.Name,
+		Start:   c.Start,
+		Stop: func(i int) {
+			if stop != nil {
+				stop(i)
+			}
+			runtime.KeepAlive(l)
+		},
 		CPUs:       c.CPUs,
 		Nice:       c.Nice,
 		IOPriority: pinned.IOPriority{Class: pinned.IOClass(c.IOPriority.Class), Level: c.IOPriority.Level},
@@ -106,23 +114,34 @@ type Pinned struct {
 
 // NewPinned makes a Pinned lane and starts its threads. Its error is an
 // *ioerr.ArgumentError that names the field, an *ioerr.UnsupportedError for one that
-// this platform, or this process, cannot have, or the *ioerr.StartError of the first
-// thread that could not start; then the others are stopped.
+// this platform, or this process, cannot have, an *ioerr.ThreadLimitError, or the
+// *ioerr.StartError of the first thread that could not start; then the others are
+// stopped.
 func NewPinned(c PinnedConfig) (*Pinned, error) {
 	each, err := c.Config.complete(min(procs(), pinned.MaxThreads))
 	if err != nil {
 		return nil, err
 	}
 	c.Config = each
-	own, err := pinned.New(c.threads())
-	if err != nil {
-		return nil, err
+	if c.Threadless {
+		return nil, &ioerr.ArgumentError{Name: "lane.PinnedConfig.Threadless", Value: true, Reason: "its threads are there in any case"}
 	}
-	l := &Pinned{own: own, noEnter: &ioerr.UnsupportedError{
+	l := &Pinned{noEnter: &ioerr.UnsupportedError{
 		What: "lane.Pinned.Enter",
 		Err: fmt.Errorf("%w: such a call runs on the thread of its caller; pool.Offload and pool.OffloadOn use those of the lane",
 			errors.ErrUnsupported),
 	}}
+	threads := c.threads(l)
+	if err := threads.Check(); err != nil {
+		return nil, err
+	}
+	if l.share, err = each.claim(each.Workers + c.Keep); err != nil {
+		return nil, err
+	}
+	if l.own, err = pinned.New(threads); err != nil {
+		l.share.Release()
+		return nil, err
+	}
 	l.init(each, 1, false)
 	return l, nil
 }
@@ -257,11 +276,15 @@ func (l *Pinned) Stats() Stats {
 
 // Shutdown implements [Lane]. When the last call has ended, it ends the threads, kept
 // ones too, and waits for their Stop. Its error is ctx.Err(), or, when everything is
-// gone, the *ioerr.StopError of each Stop that panicked or ended its goroutine, joined (the first 16);
-// later calls return the same.
+// gone, the *ioerr.StopError of each Stop that panicked or ended its goroutine, joined
+// (the first 16); later calls return the same.
 func (l *Pinned) Shutdown(ctx context.Context) error {
-	if err := l.gated.Shutdown(ctx); err != nil || l.own == nil {
+	if err := l.stop(ctx); err != nil || l.own == nil {
 		return err
 	}
-	return l.own.Close(ctx)
+	err := l.own.Close(ctx)
+	if _, stopped := errors.AsType[*ioerr.StopError](err); err == nil || stopped {
+		l.share.Release()
+	}
+	return err
 }

@@ -235,3 +235,32 @@ func TestASlowKeyKeepsToItsThreads(t *testing.T) {
 		shut(t, l)
 	})
 }
+
+// Law: the threads of a lane count among those of the process, kept ones too, until the
+// lane has been shut down; more than the process may have are refused beforehand.
+func TestThreadsOfPinnedAreHeldAgainstTheLimit(t *testing.T) {
+	began := 0
+	var all []*lane.Pinned
+	for range 100 {
+		l, err := lane.NewPinned(lane.PinnedConfig{Config: lane.Config{Workers: 1}, Keep: 8000, Start: func(int) error { began++; return nil }})
+		if err != nil {
+			limit, ok := errors.AsType[*ioerr.ThreadLimitError](err)
+			if !ok || limit.Threads != 8001 {
+				t.Errorf("%v", err)
+			}
+			break
+		}
+		all = append(all, l)
+	}
+	if len(all) == 100 || began != len(all) {
+		t.Errorf("%d lanes, %d threads", len(all), began)
+	}
+	for _, l := range all {
+		shut(t, l)
+	}
+	l, err := lane.NewPinned(lane.PinnedConfig{Config: lane.Config{Workers: 1}, Keep: 8000})
+	if len(all) > 0 {
+		require.NoError(t, err)
+		shut(t, l)
+	}
+}

@@ -216,6 +216,7 @@ func TestPinnedChecksItsConfig(t *testing.T) {
 		"lane.PinnedConfig.Nice":       {Nice: -21},
 		"lane.PinnedConfig.IOPriority": {IOPriority: lane.IOPriority{Class: lane.IOIdle, Level: 1}},
 		"lane.PinnedConfig.Keep":       {Config: lane.Config{Workers: 8192}, Keep: 1},
+		"lane.PinnedConfig.Threadless": {Config: lane.Config{Threadless: true}},
 	} {
 		l, err := lane.NewPinned(c)
 		if arg, ok := errors.AsType[*ioerr.ArgumentError](err); !ok || l != nil || arg.Name != name || !errors.Is(err, fs.ErrInvalid) {

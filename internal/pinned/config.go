@@ -59,6 +59,15 @@ type IOPriority struct {
 	Level int // 0 (first) to 7; 0 with IOIdle
 }
 
+// Check reports the first field that cannot be used at all, or not on this platform. New
+// does the same.
+func (c *Config) Check() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return supported(c)
+}
+
 // check reports the first field that no platform could use.
 func (c *Config) check() error {
 	if c.Threads < 1 || c.Threads > MaxThreads {

@@ -46,10 +46,7 @@ func New(c Config) (*Threads, error) {
 
 // newThreads returns Threads without any thread.
 func newThreads(c Config) (*Threads, error) {
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	if err := supported(&c); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	s := &Threads{
