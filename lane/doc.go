@@ -20,6 +20,8 @@
 //   - [Inline]: no bound, no queue. For tests and plain programs.
 //   - [Abandoning]: for calls that may never return. It can run a call on a goroutine
 //     of its own ([Carrier]), whose caller leaves it when its time has come.
+//   - [Pinned]: for what is bound to a thread. Calls run on threads of the lane's own,
+//     which come up with a hook of yours and are replaced when a call has spoilt them.
 //
 // Another type can be a lane too; lane/lanetest tells whether it keeps the laws.
 //
@@ -58,6 +60,7 @@
 //   - Threads: Workers
 //   - Sharded: Shards x Workers
 //   - Abandoning: Workers + Left
+//   - Pinned: Workers + Keep
 //   - Inline: it has no bound, and does not count
 //
 // A lane whose calls do not block their threads says so with Config.Threadless, and
@@ -81,6 +84,37 @@
 // A lane gives its threads back to the others when Shutdown has returned nil, and also
 // when it has been forgotten and collected. After a Resize to fewer slots, calls
 // that run beyond them keep their threads until the next Resize.
+//
+// # What is bound to a thread
+//
+// A goroutine moves from thread to thread, and what it leaves there others find. That is
+// wrong for C libraries that keep their state in the thread, and dangerous for what
+// Linux keeps for each thread: namespaces, users, capabilities, the umask and the
+// directory after unshare, priorities. [Pinned] runs such calls on threads of its own:
+//
+//	l, err := lane.NewPinned(lane.PinnedConfig{
+//		Config: lane.Config{Name: "gl", Workers: 1},
+//		Start:  func(int) error { return gl.MakeContext() },
+//		Stop:   func(int) { gl.FreeContext() },
+//	})
+//	…
+//	windows, err := pool.New(pool.Config[*Window]{Lane: l, OwnsLane: true, Dispose: closeWindow})
+//	id, err := windows.Register(ctx, openWindow)
+//	frame, err := pool.OffloadOn(ctx, windows, id, draw)
+//
+// Opening, use and disposal all happen on threads of the lane. What would run on its
+// caller's thread (pool.Run, Transact, Scoped) is refused with an
+// *ioerr.UnsupportedError.
+//
+// A call that changes its thread says how to undo it ([Thread.Restore]) or that the
+// thread is not to be used again ([Thread.Taint]); see [Pinned]. The replacement is not
+// born of the spoilt thread, and nobody else ever runs on that. A call must make raw
+// system calls for its own thread (syscall.RawSyscall): syscall.Setuid and its like
+// change every thread of the process.
+//
+// It costs 10 us and more to wake a thread and be woken by it, and so many callers at a
+// time as there are Workers. So let one call do many things, or hand over many tasks at
+// once ([Pinned.CarryBatch]); keep slow callers apart by keys (Config.PerKey).
 //
 // # GOMAXPROCS
 //

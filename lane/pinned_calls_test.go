@@ -190,7 +190,7 @@ func TestShutdownOfPinnedReturnsWhatWentWrongWithStop(t *testing.T) {
 				}})
 				short, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("cause"))
 				defer cancel()
-				if err := l.Shutdown(short); err != context.DeadlineExceeded { //nolint:errorlint // itself, as from any lane
+				if err := l.Shutdown(short); err != context.DeadlineExceeded {
 					t.Errorf("%v", err)
 				}
 				close(hold)
