@@ -15,8 +15,9 @@ type Lane interface {
 	// success the caller owns the slot, runs the call, and gives the slot to
 	// Leave exactly once. The error is one of ioerr.ErrQueueFull, ErrKeyBusy,
 	// ErrOverloaded, ErrAcceptTimeout, ErrReentry (only with Call.NoWait), ErrShutdown,
-	// an *ioerr.ArgumentError, or ctx.Err(); then nothing is owned. Lifecycle
-	// comes first: on a closed lane even a dead context gets ErrShutdown.
+	// an *ioerr.ArgumentError, or ctx.Err(), or, on a lane where calls come by Carry
+	// alone, an *ioerr.UnsupportedError; then nothing is owned. Lifecycle comes first:
+	// on a closed lane even a dead context gets ErrShutdown.
 	Enter(ctx context.Context, c Call) (Slot, error)
 
 	// Leave gives back a slot that Enter returned. The call must have ended.

@@ -215,7 +215,7 @@ func TestPinnedChecksItsConfig(t *testing.T) {
 		"lane.PinnedConfig.CPUs":       {CPUs: [][]int{{}}},
 		"lane.PinnedConfig.Nice":       {Nice: -21},
 		"lane.PinnedConfig.IOPriority": {IOPriority: lane.IOPriority{Class: lane.IOIdle, Level: 1}},
-		"lane.PinnedConfig.Keep":       {Config: lane.Config{Workers: 8192}, Keep: 1},
+		"lane.PinnedConfig.Keep":       {Config: lane.Config{Workers: 8192}, Keep: 8192},
 		"lane.PinnedConfig.Threadless": {Config: lane.Config{Threadless: true}},
 	} {
 		l, err := lane.NewPinned(c)
