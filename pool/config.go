@@ -52,7 +52,9 @@ type Config[R any] struct {
 	// Dispose gives a resource back to where it came from: closes the file, frees
 	// the C object. It is called exactly once for each resource that the pool
 	// owned, on the lane, under no lock, never while a call uses the resource. It
-	// must not make calls on the lane itself: it holds a slot of it.
+	// must not make calls on the lane itself: it holds a slot of it. On a lane.Pinned it
+	// runs on a thread of the lane; if none can be had (*ioerr.StartError) it does not
+	// run, which is reported like its failure.
 	// Nil means that there is nothing to do.
 	Dispose func(R) error
 

@@ -13,8 +13,13 @@ import (
 	"github.com/iolane/iolane/lane"
 )
 
-// Offload is Run for a call that may never return. On a lane that is a lane.Carrier
-// (lane.Abandoning) fn runs on a goroutine of the lane's, and its caller may leave it:
+// Offload is Run for a call that the lane runs itself: one that may never return, or
+// that is for a thread of the lane's. It does so if the lane is a lane.Carrier.
+//
+// On a lane.Pinned fn runs on a thread of the lane (lane.ThreadOf), and its caller waits
+// for it.
+//
+// On a lane.Abandoning fn runs on a goroutine of the lane's, and its caller may leave it:
 // when ctx or the lane's limit for calls has ended, Offload returns an *ioerr.Error
 // with Effect Unknown and an *ioerr.LeftError, and fn runs on without its caller. Slot,
 // handle and whatever fn holds are given back when it ends, if ever. So fn must share

@@ -201,6 +201,6 @@ func (w *watch) stop() {
 		w.timer.Stop()
 	}
 	w.calls.mu.Unlock()
-	w.turn.Lock()
-	w.turn.Unlock() //nolint:staticcheck // empty: whoever looks has left
+	w.turn.Lock() // until whoever looks has left
+	defer w.turn.Unlock()
 }
