@@ -1,6 +1,9 @@
 package ioerr
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
 // Refusals by the lifecycle.
 var (
@@ -42,6 +45,21 @@ var ErrThreadLimit = errors.New("too many threads")
 // ErrLeft: the call did not end in time, and its caller has left it running. A
 // [LeftError] matches it.
 var ErrLeft = errors.New("left running")
+
+// ErrCallLimit is the cause of the context, and of the [LeftError], of a call that has run
+// for longer than its lane allows. It matches context.DeadlineExceeded.
+var ErrCallLimit error = callLimit{}
+
+type callLimit struct{}
+
+// Error says what it is.
+func (callLimit) Error() string { return "the lane's limit for calls" }
+
+// Timeout is true, as with other errors of deadlines.
+func (callLimit) Timeout() bool { return true }
+
+// Is matches context.DeadlineExceeded.
+func (callLimit) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // Refusals by a handle.
 var (

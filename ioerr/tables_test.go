@@ -42,6 +42,7 @@ var sentinels = map[string]error{
 	"ErrGoexit":         ioerr.ErrGoexit,
 	"ErrHookTimeout":    ioerr.ErrHookTimeout,
 	"ErrLeft":           ioerr.ErrLeft,
+	"ErrCallLimit":      ioerr.ErrCallLimit,
 	"ErrThreadLimit":    ioerr.ErrThreadLimit,
 }
 
@@ -139,7 +140,13 @@ var inners = append(sentinelInners(), []inner{
 		err:     &ioerr.HookError{Hook: "check", Err: &ioerr.PanicError{Value: fs.ErrClosed}},
 		matches: []string{"fs.ErrClosed"},
 	},
-	{name: "LeftError by a limit", err: &ioerr.LeftError{Age: 1}, matches: []string{"ErrLeft"}},
+	{name: "LeftError", err: &ioerr.LeftError{Age: 1}, matches: []string{"ErrLeft"}},
+	{
+		name:    "LeftError by a limit",
+		err:     &ioerr.LeftError{Age: 1, Cause: ioerr.ErrCallLimit},
+		matches: []string{"ErrLeft", "ErrCallLimit", "context.DeadlineExceeded"},
+		timeout: true,
+	},
 	{name: "LeftError with a cause", err: &ioerr.LeftError{Age: 1, Cause: errUser}, matches: []string{"ErrLeft", "cause"}},
 	{name: "UnsupportedError", err: &ioerr.UnsupportedError{What: "x", Err: errUser}, matches: []string{"ErrUnsupported", "cause"}},
 	{name: "ThreadLimitError", err: &ioerr.ThreadLimitError{Threads: 9, Limit: 8, By: "RLIMIT_NPROC"}, matches: []string{"ErrThreadLimit"}},
@@ -169,7 +176,11 @@ var inners = append(sentinelInners(), []inner{
 func sentinelInners() []inner {
 	var list []inner
 	for name, err := range sentinels {
-		list = append(list, inner{name: name, err: err, matches: []string{name}})
+		in := inner{name: name, err: err, matches: []string{name}}
+		if name == "ErrCallLimit" {
+			in.matches, in.timeout = append(in.matches, "context.DeadlineExceeded"), true
+		}
+		list = append(list, in)
 	}
 	return list
 }

@@ -46,7 +46,7 @@ func (e *ArgumentError) Is(target error) bool {
 // panicked (Err holds a *PanicError), ended its goroutine (ErrGoexit) or did not
 // return in time (ErrHookTimeout).
 type HookError struct {
-	Hook   string       // "dispose"
+	Hook   string       // "dispose", "check", "interrupt", "undo"; "stop" of a lane's threads
 	Handle fmt.Stringer // the handle.ID of the resource; nil if it never had one
 	Err    error        // what went wrong; never nil
 }
@@ -66,7 +66,7 @@ func (e *HookError) Unwrap() error { return e.Err }
 // ErrLeft, and whatever Cause matches.
 type LeftError struct {
 	Age   time.Duration // since the call began to run, when its caller left it
-	Cause error         // the cause of the context that ended; nil: the lane's limit for calls
+	Cause error         // of the context that ended, or ErrCallLimit, or ErrShutdown; nil: not known
 }
 
 // Error gives the age and the cause.
@@ -110,7 +110,7 @@ type UnfitError struct {
 }
 
 // Error gives the state, how long it has lasted, and the cause.
-func (e *UnfitError) Error() string { return fmt.Sprintf("%v for %v: %v", e.Err, e.Age, e.Cause) }
+func (e *UnfitError) Error() string { return fmt.Sprintf("%v (for %v): %v", e.Err, e.Age, e.Cause) }
 
 // Unwrap returns Err and Cause.
 func (e *UnfitError) Unwrap() []error { return []error{e.Err, e.Cause} }

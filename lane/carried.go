@@ -39,7 +39,7 @@ type carried struct {
 	state      carriedState
 	began      int64 // on the lane's clock
 	overdue    bool  // the caller has been told to leave
-	cause      error // why, if not for the limit
+	cause      error // why
 	posted     bool  // a token is on its way
 	keeps      bool  // left, and keeps its slot
 	listed     bool  // in the lane's list of running calls
@@ -107,7 +107,7 @@ func (l *Abandoning) look() {
 	l.armed = false
 	var wake []*carried
 	for k := l.running.head; k != nil && now-k.began >= int64(l.rules.CallLimit); k = l.running.head {
-		wake = l.hurry(wake, k, nil)
+		wake = l.hurry(wake, k, ioerr.ErrCallLimit)
 	}
 	l.arm(now)
 	l.mu.Unlock()
@@ -115,7 +115,7 @@ func (l *Abandoning) look() {
 }
 
 // hurry has the caller of a running call told to leave it, and adds the call to those
-// that are to be woken after mu, which is held. A nil cause is the limit.
+// that are to be woken after mu, which is held.
 func (l *Abandoning) hurry(wake []*carried, k *carried, cause error) []*carried {
 	l.running.remove(k)
 	k.overdue, k.cause = true, cause
@@ -156,7 +156,7 @@ func (l *Abandoning) await(ctx context.Context, done <-chan struct{}, k *carried
 	var (
 		grace *time.Timer
 		over  <-chan time.Time
-		cause error // of the end of the context; nil: the limit
+		cause error // why the caller leaves
 	)
 	defer func() {
 		if grace != nil {
@@ -226,7 +226,7 @@ func (l *Abandoning) woken(k *carried) (isOver, isOverdue bool, cause error) {
 }
 
 // leave leaves a call running, unless it has ended in the meantime: then it waits for
-// its last steps. A nil cause is the lane's limit.
+// its last steps.
 func (l *Abandoning) leave(k *carried, cause error) error {
 	l.mu.Lock()
 	if k.state != running {

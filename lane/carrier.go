@@ -33,7 +33,7 @@ type Task interface {
 	Run(on Thread)
 
 	// Ending tells the task that its caller is about to leave it: its context has ended
-	// with that cause, or, if it is nil, the lane's limit for calls.
+	// with that cause, or it is ioerr.ErrCallLimit, or that of GiveUp.
 	Ending(cause error)
 
 	// Left tells the task that its caller leaves it, so many nanoseconds after it

@@ -91,7 +91,7 @@ func TestACallThatIsNotToBeInterruptedIsLeft(t *testing.T) {
 	r := &reading{ctx: t.Context(), fd: fd, stupid: true, entered: make(chan struct{})}
 	err = l.Carry(t.Context(), lane.Call{}, r)
 	left, ok := errors.AsType[*ioerr.LeftError](err)
-	if !ok || left.Age < 40*time.Millisecond || left.Cause != nil {
+	if !ok || left.Age < 40*time.Millisecond || left.Cause != ioerr.ErrCallLimit {
 		t.Errorf("%v", err)
 	}
 	require.NoError(t, syscall.Close(w))

@@ -235,7 +235,7 @@ type handed struct {
 type pinnedTask struct{ Task }
 
 // Run implements [pinned.Task].
-func (t *pinnedTask) Run(on *pinned.Thread) { t.Task.Run(Thread{on}) }
+func (t *pinnedTask) Run(on *pinned.Thread) { t.Task.Run(Thread{on, on.Seq()}) }
 
 func (l *Pinned) pack(tasks []Task) *handed {
 	h, _ := l.cache.Get().(*handed)

@@ -17,7 +17,7 @@ import (
 type batch struct {
 	jobs    []*job
 	order   []int
-	threads []lane.Thread
+	threads []int // numbers of the system
 }
 
 func newBatch(n int, also map[int]func(lane.Thread)) (*batch, []lane.Task) {
@@ -26,7 +26,7 @@ func newBatch(n int, also map[int]func(lane.Thread)) (*batch, []lane.Task) {
 	for i := range n {
 		j := &job{}
 		j.run = func(th lane.Thread) {
-			b.order, b.threads = append(b.order, i), append(b.threads, th)
+			b.order, b.threads = append(b.order, i), append(b.threads, th.ID())
 			if f := also[i]; f != nil {
 				f(th)
 			}

@@ -23,9 +23,10 @@ type HealthRules struct {
 	// Slow is how long a call may take. Zero: as long as it likes.
 	Slow time.Duration
 
-	// Bad says which errors of calls speak against the resource; context errors and "no
-	// such file" rarely do. It is called while the resource is held. Nil: none does. A
-	// call that panicked is bad in any case.
+	// Bad says which errors of calls speak against the resource. Let it name those that
+	// do: context errors, "no such file" and what a nested call was refused with do not.
+	// It is not asked about calls that Config.Interrupt has interrupted. It is called
+	// while the resource is held. Nil: none does. A call that panicked is bad in any case.
 	Bad func(error) bool
 
 	// Stuck is how long a call may run until it counts as stuck: then the handle is Down,
@@ -116,6 +117,7 @@ type verdict struct {
 	told   bool // there is something of the following
 	given  bool // the call ran
 	stuck  bool // others were refused because of it
+	broken bool // it was interrupted
 	took   time.Duration
 	err    error // of the call itself
 	poison error // see Poison; counts by itself
@@ -128,7 +130,7 @@ func (r *HealthRules) bad(v *verdict) error {
 		return &SlowError{Took: v.took, Limit: r.Stuck}
 	case v.stuck:
 		return &ioerr.LeftError{Age: v.took, Cause: v.err}
-	case v.err != nil && (isUnwound(v.err) || r.Bad != nil && r.Bad(v.err)):
+	case v.err != nil && (isUnwound(v.err) || !v.broken && r.Bad != nil && r.Bad(v.err)):
 		return v.err
 	case r.Slow > 0 && v.took > r.Slow:
 		return &SlowError{Took: v.took, Limit: r.Slow}
@@ -155,7 +157,7 @@ func (p *Pool[R]) Health(id handle.ID) Health {
 // be used any more: after a failed fsync, say, which must not be tried again into a
 // success. From then on calls on the handle are refused with an *ioerr.UnfitError
 // (ErrPoisoned) that has err as its cause, until [Pool.Replace] or [Pool.Destroy]. The
-// caller gets err itself, which then matches ErrPoisoned, too. Poison(nil) is nil. In
+// caller gets err, wrapped so that it matches ErrPoisoned, too. Poison(nil) is nil. In
 // calls without a handle it has no effect.
 func Poison(err error) error {
 	if err == nil {

@@ -69,6 +69,7 @@ func (i *interruption[R]) end() {
 	if i.stop() {
 		return
 	}
+	i.entry.Resource.site.verdict.broken = true
 	select {
 	case <-i.done:
 		return

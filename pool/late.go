@@ -16,7 +16,7 @@ import (
 // receives, since its caller has left: to close the file, give back the lock, drop the
 // connection. It is called at most once, on the goroutine of the call, if that has
 // succeeded; what goes wrong is in the report of Shutdown. T must be the type of the
-// call's result. Other calls ignore it.
+// call's result. Calls that are not offloaded ignore it.
 func Undo[T any](undo func(T) error) Option { return Option{kind: optUndo, undo: undo} }
 
 // undoOf finds the option Undo; the last one counts.
@@ -30,6 +30,9 @@ func undoOf[T any](opts []Option) (undo func(T) error, err error) {
 			return nil, &ioerr.ArgumentError{
 				Name: "pool.Undo", Value: fmt.Sprintf("%T", opts[i].undo), Reason: fmt.Sprintf("is not for a result of type %T", *new(T)),
 			}
+		}
+		if undo == nil {
+			return nil, &ioerr.ArgumentError{Name: "pool.Undo", Value: nil, Reason: "must not be nil"}
 		}
 	}
 	return undo, nil
@@ -70,8 +73,15 @@ type ownContext struct{ *mark }
 // Done implements context.Context.
 func (c ownContext) Done() <-chan struct{} { return c.join().Done() }
 
-// Err implements context.Context.
-func (c ownContext) Err() error { return c.join().Err() }
+// Err implements context.Context. To run for too long is to miss a deadline.
+func (c ownContext) Err() error {
+	j := c.join()
+	err := j.Err()
+	if err != nil && context.Cause(j) == ioerr.ErrCallLimit {
+		return context.DeadlineExceeded
+	}
+	return err
+}
 
 // Value implements context.Context.
 func (c ownContext) Value(key any) any {
@@ -90,11 +100,11 @@ func (c *core) leftBehind(ctx context.Context, left *ioerr.LeftError, label stri
 		Outcome: ioerr.TimedOut, Origin: ioerr.Lane, Effect: ioerr.Unknown,
 		Label: label, Lane: c.lane.Name(), Err: left,
 	}
-	if left.Cause != nil {
-		e.Outcome = outcomeOf(ctx)
-	}
-	if errors.Is(left.Cause, ioerr.ErrShutdown) {
+	switch {
+	case errors.Is(left.Cause, ioerr.ErrShutdown):
 		e.Outcome = ioerr.ShutdownInProgress
+	case !errors.Is(left.Cause, ioerr.ErrCallLimit):
+		e.Outcome = outcomeOf(ctx)
 	}
 	if !id.IsZero() {
 		e.Handle = id

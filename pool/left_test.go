@@ -76,8 +76,8 @@ func TestTheLimitEndsTheContextOfTheCall(t *testing.T) {
 				cause = context.Cause(ctx)
 				return 0, ctx.Err()
 			}))
-			require.ErrorIs(t, err, context.Canceled)
-			require.ErrorIs(t, cause, ioerr.ErrLeft)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorIs(t, cause, ioerr.ErrCallLimit)
 			if e := typed(t, err); e.Origin != ioerr.Leaf || e.Effect != ioerr.Done {
 				t.Errorf("%#v", e) // it was received
 			}

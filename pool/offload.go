@@ -36,6 +36,10 @@ func Offload[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context)
 	c := p.own()
 	carrier := c.carrierOf()
 	if fn == nil || carrier == nil {
+		var v T
+		if _, err := undoOf[T](opts); err != nil && c != nil {
+			return v, c.count(invalid(err))
+		}
 		return run(ctx, c, nil, nil, fn, opts)
 	}
 	t := newParcel[T](c)
@@ -55,6 +59,9 @@ func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(
 	c := p.own()
 	carrier := c.carrierOf()
 	if fn == nil || carrier == nil {
+		if _, err := undoOf[T](opts); err != nil && c != nil {
+			return v, c.count(invalid(err))
+		}
 		return transact(ctx, p, id, fn, opts)
 	}
 	t := newParcel[T](c)
@@ -68,6 +75,24 @@ func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(
 	t.fn = onResource(p, lease, fn)
 	p.stickOn(t, lease)
 	return t.send(ctx, carrier, p.siteOf(lease), opts)
+}
+
+// Offload is [Offload] for a call that has no result but an error.
+func (p *Pool[R]) Offload(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
+	if fn == nil {
+		return new(stay).check(ctx, p.own(), "fn")
+	}
+	_, err := Offload(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }, opts...)
+	return err
+}
+
+// OffloadOn is [OffloadOn] for a call that has no result but an error.
+func (p *Pool[R]) OffloadOn(ctx context.Context, id handle.ID, fn func(context.Context, R) error, opts ...Option) error {
+	if fn == nil {
+		return new(stay).check(ctx, p.own(), "fn")
+	}
+	_, err := OffloadOn(ctx, p, id, func(ctx context.Context, r R) (struct{}, error) { return struct{}{}, fn(ctx, r) }, opts...)
+	return err
 }
 
 // leasing is a parcel that holds a lease.
@@ -112,12 +137,13 @@ type parcel[T any] struct {
 	stick    func(label string, age time.Duration) // makes the handle refuse callers; nil outside transactions
 	giveBack func(left bool)                       // of the lease; nil outside transactions
 
-	name string
-	left atomic.Bool
-	v    T
-	err  *ioerr.Error // not counted yet; a call that was left is counted as that
-	fate Fate         // of a result that nobody receives
-	lost error        // why it could not be undone
+	name     string
+	threaded bool // the caller's context names a thread
+	left     atomic.Bool
+	v        T
+	err      *ioerr.Error // not counted yet; a call that was left is counted as that
+	fate     Fate         // of a result that nobody receives
+	lost     error        // why it could not be undone
 
 	panicked, exited bool // the call did not return
 }
@@ -137,6 +163,9 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	if !c.unguarded {
 		t.mark = &mark{Context: ctx, site: at}
 		t.ctx = ownContext{t.mark}
+	}
+	if !t.plain {
+		_, t.threaded = lane.ThreadOf(ctx)
 	}
 	carried := false
 	defer func() {
@@ -184,7 +213,7 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 
 // Run implements [lane.Task].
 func (t *parcel[T]) Run(on lane.Thread) {
-	if on.Exists() {
+	if on.Exists() || t.threaded { // that of a call around this one is not where this one runs
 		t.ctx = lane.WithThread(t.ctx, on)
 	}
 	if t.core.gated == nil && t.core.state.Load() != stateOpen { // such a lane could not refuse it
@@ -248,10 +277,10 @@ func (t *parcel[T]) Left(age time.Duration) {
 }
 
 // Ending implements [lane.Task]. A context that has ended ends that of the call by
-// itself.
+// itself, and so does a shutdown.
 func (t *parcel[T]) Ending(cause error) {
-	if cause == nil && t.mark != nil {
-		t.mark.join().cancel(ioerr.ErrLeft)
+	if errors.Is(cause, ioerr.ErrCallLimit) && t.mark != nil {
+		t.mark.join().cancel(ioerr.ErrCallLimit)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // resource that open returns is disposed of and the error is ErrShutdown with
 // Effect Done. Otherwise errors are as for [Run].
 //
-// On a lane that is a lane.Carrier open is run as by [Offload]: the caller may leave it,
-// and a resource that it returns after that is disposed of.
+// On a lane that is a lane.Carrier open is run as by [Offload]: on a lane.Abandoning the
+// caller may leave it, and a resource that it returns after that is disposed of.
 func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, error), opts ...Option) (handle.ID, error) {
 	if err := new(stay).check(ctx, p.own(), lacks(open == nil, "open")); err != nil {
 		return handle.ID{}, err
@@ -178,7 +178,8 @@ func (p *Pool[R]) disposal(ctx context.Context, e waste[R], held bool) (over boo
 	return true, nil
 }
 
-// Has reports whether id names a resource that calls can use.
+// Has reports whether id names a resource of the pool. Whether that can be used now is
+// for [Pool.Health] to say.
 func (p *Pool[R]) Has(id handle.ID) bool {
 	return p != nil && p.state.Load() != stateNone && p.reg.Has(id)
 }

@@ -240,7 +240,7 @@ func TestACallThatEndsWithinTheGraceIsReceived(t *testing.T) {
 		cause  error
 	}{
 		"cancel": {lane.AbandoningConfig{Grace: grace}, true, context.Canceled},
-		"limit":  {lane.AbandoningConfig{Grace: grace, CallLimit: limit}, false, ioerr.ErrLeft},
+		"limit":  {lane.AbandoningConfig{Grace: grace, CallLimit: limit}, false, ioerr.ErrCallLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -262,7 +262,7 @@ handle %[2]v: healthy, held by open b; refuses: handle is in use: held by a call
 		require.ErrorIs(t, p.With(bg, c, fails(pool.Poison(errIO))), errIO)
 		require.Equal(t, fmt.Sprintf(`pool open, 3 handles
 lane "disk": 0 of 2 slots taken, 0 queued, 0 waiting to be accepted, 0 left running
-handle %[1]v: poisoned, kept from calls; refuses: handle is poisoned for 0s: input/output error
+handle %[1]v: poisoned, kept from calls; refuses: handle is poisoned (for 0s): input/output error
 `, c), dump(p))
 		closes(t, p)
 	})

@@ -149,11 +149,13 @@ func (t *Thread) run(j *job) (fit bool) {
 		task := j.tasks[j.at]
 		j.at++
 		t.inTask = true
+		t.seq.Add(1)
 		task.Run(t)
 		if len(t.restores) > 0 {
 			t.restore()
 		}
 		t.inTask = false
+		t.seq.Add(1)
 		if t.tainted {
 			return false
 		}

@@ -2,6 +2,7 @@ package pinned
 
 import (
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/iolane/iolane/internal/signal"
 	"github.com/iolane/iolane/ioerr"
@@ -27,6 +28,8 @@ type Thread struct {
 	state         state        // guarded by Threads.mu
 	first         chan<- error // New waits for the first look or the failure; nil for replacements
 
+	seq atomic.Uint64 // odd while a task runs; counts up at each begin and end
+
 	// Owned by the goroutine of the thread.
 	up       bool // Start has succeeded
 	tainted  bool
@@ -51,6 +54,9 @@ const (
 
 // Index is the number of the thread, from 0. A replacement has the same one.
 func (t *Thread) Index() int { return t.index }
+
+// Seq names the task that runs, among all of this thread.
+func (t *Thread) Seq() uint64 { return t.seq.Load() }
 
 // ID is the system's number of the thread; 0 where that is not known (all but Linux).
 func (t *Thread) ID() int { return t.id }
