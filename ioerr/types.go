@@ -115,6 +115,12 @@ func (e *UnfitError) Error() string { return fmt.Sprintf("%v (for %v): %v", e.Er
 // Unwrap returns Err and Cause.
 func (e *UnfitError) Unwrap() []error { return []error{e.Err, e.Cause} }
 
+// SlowError is the cause in an [UnfitError] of a resource that was too slow.
+type SlowError struct{ Took, Limit time.Duration }
+
+// Error gives both times.
+func (e *SlowError) Error() string { return fmt.Sprintf("took %v, limit %v", e.Took, e.Limit) }
+
 // UnsupportedError reports what was asked for and cannot be had here: from this lane, on
 // this platform, or with the rights of this process. It matches ErrUnsupported and what
 // Err matches: errors.ErrUnsupported, or fs.ErrPermission.

@@ -26,7 +26,8 @@ type bin[R any] struct {
 	workers  int        // goroutines, without those whose hook hangs
 	empty    signal.Crowd
 	disposed uint64             // resources disposed of, well or badly
-	failed   uint64             // of these, badly
+	badly    uint64             // of these, badly
+	failed   uint64             // hooks of any kind
 	errors   []*ioerr.HookError // the first maxErrors failures
 }
 
@@ -119,6 +120,9 @@ func (b *bin[R]) replaceWorker() {
 func (b *bin[R]) finish(w waste[R], err error) {
 	b.mu.Lock()
 	b.disposed++
+	if err != nil {
+		b.badly++
+	}
 	b.note(err)
 	b.mu.Unlock()
 	b.reg.Disposed(w, err)
@@ -142,7 +146,7 @@ func (b *bin[R]) hookFailed(err error) {
 	b.note(err)
 }
 
-// allWell reports whether no disposal has failed.
+// allWell reports whether no hook has failed.
 func (b *bin[R]) allWell() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,7 +22,7 @@ type calls struct {
 // call is one entry, guarded by the list's mutex.
 type call struct {
 	label string
-	at    *site // the handle that it uses or waits for; or where calls without one are
+	at    *site // the handle to be barred if it does not end; or where calls without one are; or nil
 	id    handle.ID
 	phase phase
 	since int64 // when that began, on the list's clock; of a call that was left, when it began to run
@@ -45,7 +45,7 @@ const (
 
 func (l *calls) now() int64 { return int64(time.Since(l.epoch)) }
 
-// add lists a call. at is nil for one that waits for a handle.
+// add lists a call.
 func (l *calls) add(label string, id handle.ID, at *site, p phase) *call {
 	c, _ := l.cache.Get().(*call)
 	if c == nil {
@@ -70,6 +70,9 @@ func (l *calls) move(c *call, at *site, p phase) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if c.phase == runsAlone { // left before it came to run
+		p = runsAlone
+	}
 	c.at, c.phase = at, p
 	if p != runsAlone {
 		c.since = now
@@ -80,8 +83,8 @@ func (l *calls) move(c *call, at *site, p phase) {
 // remove takes a call off the list and tells how long it ran, and whether its handle
 // was barred because of it.
 func (l *calls) remove(c *call) (took time.Duration, barred bool) {
-	now := l.now()
 	l.mu.Lock()
+	now := l.now() // not before what the watch has seen
 	if c.prev == nil {
 		l.head = c.next
 	} else {
@@ -106,7 +109,7 @@ func (l *calls) remove(c *call) (took time.Duration, barred bool) {
 
 // tell describes a call.
 func (c *call) tell(now int64) Call {
-	return Call{Label: c.label, Handle: c.id, Age: time.Duration(now - c.since), Waits: c.phase < runs, Left: c.phase == runsAlone, forHandle: c.phase == waitsForHandle}
+	return Call{Label: c.label, Handle: c.id, Age: time.Duration(now - c.since), Waits: c.phase < runs, Left: c.phase == runsAlone, ForHandle: c.phase == waitsForHandle}
 }
 
 // list returns the calls that run, or those that wait, the oldest first.
@@ -132,5 +135,5 @@ type Call struct {
 	Waits  bool          // it does not run yet
 	Left   bool          // it runs on without its caller
 
-	forHandle bool // Waits for that, not for the lane
+	ForHandle bool // Waits for that, not for the lane
 }

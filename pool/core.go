@@ -49,7 +49,8 @@ type core struct {
 
 	parcels sync.Pool // of *parcel of whatever type of result
 
-	judges bool // calls have a say about the health of their handle
+	rules  HealthRules // completed
+	judges bool        // calls have a say about the health of their handle
 
 	hookFailed func(error) // notes a hook's failure for the report
 }
@@ -69,14 +70,16 @@ type stay struct {
 	at   *site // what it holds
 	mark *mark // the context of the call, if that is to be ended with it
 
-	plain   bool   // the caller's context is context.Background()
-	counted bool   // by core.gate, in the shard inside
-	seated  bool   // it has a slot of core.direct, in the shard seat
-	slotted bool   // it has a slot of core.lane otherwise
-	begun   bool   // it has a slot and runs
-	ended   bool   // the call returned
-	inside  uint32 // see counted
-	seat    uint32 // see seated
+	plain   bool // the caller's context is context.Background()
+	counted bool // by core.gate, in the shard inside
+	seated  bool // it has a slot of core.direct, in the shard seat
+	slotted bool // it has a slot of core.lane otherwise
+
+	unjudged bool   // it says nothing about the health of its handle
+	begun    bool   // it has a slot and runs
+	ended    bool   // the call returned
+	inside   uint32 // see counted
+	seat     uint32 // see seated
 
 	slot   lane.Slot  // of core.lane
 	listed *call      // because it has a label; or nil
@@ -199,11 +202,15 @@ func (s *stay) enterLane(ctx context.Context, opts []Option) (err error) {
 
 // list notes how far the call has come, if somebody wants to know.
 func (s *stay) list(label string, p phase) {
+	at := s.at
+	if s.unjudged {
+		at = nil
+	}
 	switch c := &s.core.calls; {
 	case s.listed != nil:
-		c.move(s.listed, s.at, p)
+		c.move(s.listed, at, p)
 	case label != "" || c.watch != nil:
-		s.listed = c.add(label, s.at.id, s.at, p)
+		s.listed = c.add(label, s.at.id, at, p)
 	}
 }
 
@@ -219,9 +226,9 @@ func (s *stay) unlist() {
 func (s *stay) strike() {
 	took, barred := s.core.calls.remove(s.listed)
 	s.listed = nil
-	if s.core.judges && s.at != nil && !s.at.id.IsZero() {
+	if s.core.judges && !s.unjudged && s.at != nil && !s.at.id.IsZero() {
 		v := &s.at.verdict
-		v.told, v.given, v.took, v.stuck = true, s.begun, took, v.stuck || barred
+		v.told, v.given, v.took, v.stuck = true, s.begun, took-v.waited, v.stuck || barred
 	}
 }
 

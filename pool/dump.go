@@ -10,6 +10,7 @@ import (
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/lane"
 )
 
 // Dump writes for people who holds what and who waits for what: the lane, the calls, and
@@ -17,6 +18,9 @@ import (
 // label are listed if the pool is watched, else they are counted. It waits for nobody. The
 // error is that of w.
 func (p *Pool[R]) Dump(w io.Writer) error {
+	if w == nil {
+		return argument("w", nil, "must not be nil")
+	}
 	var b strings.Builder
 	if p == nil || p.state.Load() == stateNone {
 		b.WriteString("no pool\n")
@@ -30,9 +34,25 @@ func (p *Pool[R]) Dump(w io.Writer) error {
 func (p *Pool[R]) dump(b *strings.Builder) {
 	s := p.Stats()
 	l := s.Lane
-	fmt.Fprintf(b, "pool %v, %s\n", s.State, count(s.Handles, "handle"))
-	fmt.Fprintf(b, "lane %q: %d of %s taken, %d queued, %d waiting to be accepted, %d left running\n",
-		l.Name, l.Running, count(l.Workers, "slot"), l.Queued, l.Waiting, len(l.Left))
+	fmt.Fprintf(b, "pool %v, %s", s.State, count(s.Handles, "handle"))
+	if s.Retired > 0 {
+		fmt.Fprintf(b, ", %d out of use and not disposed of", s.Retired)
+	}
+	b.WriteString("\n")
+	fmt.Fprintf(b, "lane %q: %d of %s taken, %d queued, %d waiting to be accepted", l.Name, l.Running, count(l.Workers, "slot"), l.Queued, l.Waiting)
+	if n := len(l.Left); n > 0 {
+		keep := 0
+		for _, c := range l.Left {
+			if c.KeepsSlot {
+				keep++
+			}
+		}
+		fmt.Fprintf(b, ", %d left running, %d of them in a slot", n, keep)
+	}
+	if t := l.Threads; t != (lane.ThreadStats{}) {
+		fmt.Fprintf(b, ", %s, %d missing", count(t.Alive, "thread"), t.Vacant)
+	}
+	b.WriteString("\n")
 	handles := p.reg.Snapshot()
 	for _, c := range s.Running {
 		what := "runs "
@@ -56,7 +76,7 @@ func tellCall(b *strings.Builder, what string, c Call) {
 		fmt.Fprintf(b, "  %v", c.Handle)
 	}
 	switch {
-	case c.Waits && c.forHandle:
+	case c.ForHandle:
 		b.WriteString(", for the handle")
 	case c.Waits:
 		b.WriteString(", for the lane")
@@ -67,18 +87,19 @@ func tellCall(b *strings.Builder, what string, c Call) {
 // tellHandle tells of one handle, if there is something to tell.
 func (p *Pool[R]) tellHandle(b *strings.Builder, h registry.State, s Stats) {
 	health := p.Health(h.ID)
+	state := health.String()
+	if h.Retired {
+		state = "out of use"
+	}
 	if !h.Held && h.Waiting == 0 && health == Healthy && h.Barred == nil {
 		return
 	}
-	fmt.Fprintf(b, "handle %v: %v", h.ID, health)
+	fmt.Fprintf(b, "handle %v: %s", h.ID, state)
 	if h.Held {
 		b.WriteString(", " + holder(h.ID, s.Running, health))
 	}
 	if h.Waiting > 0 {
 		fmt.Fprintf(b, ", %d waiting", h.Waiting)
-	}
-	if h.Retired {
-		b.WriteString(", out of use")
 	}
 	if h.Barred != nil {
 		fmt.Fprintf(b, "; refuses: %v", h.Barred)
@@ -93,8 +114,12 @@ func holder(id handle.ID, running []Call, health Health) string {
 			return "held by " + cmp.Or(c.Label, "a call without a label")
 		}
 	}
-	if health >= Down {
+	switch health {
+	case Probing:
+		return "held by a probe"
+	case Down, Poisoned:
 		return "kept from calls"
+	case Healthy, Suspect:
 	}
 	return "held by a call without a label"
 }

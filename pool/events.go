@@ -26,8 +26,7 @@ const (
 	CallLeft // the caller of Call has left it running; Err says why
 	LateEnd  // Call, of which CallLeft told, has ended; Fate is that of its result
 
-	HealthChanged  // the handle of Call is Health now; Err is the cause, if that is worse
-	HandlePoisoned // by Err; see Poison
+	HealthChanged // the handle of Call is Health now (Probing is not told); Err is the cause, if that is worse
 )
 
 // String returns the kind in lower case.
@@ -51,8 +50,6 @@ func (k EventKind) String() string {
 		return "late end"
 	case HealthChanged:
 		return "health changed"
-	case HandlePoisoned:
-		return "handle poisoned"
 	}
 	return "unknown"
 }
@@ -98,8 +95,9 @@ type Fate uint8
 const (
 	NoResult   Fate = iota // the call failed; Err says how
 	Dropped                // there was nothing to undo it with
-	Undone                 // by Undo, or the hook Dispose
+	Undone                 // by Undo
 	UndoFailed             // Err says how
+	Discarded              // it was a resource (Register, Replace), and is disposed of like any
 )
 
 // String returns the fate in lower case.
@@ -113,6 +111,8 @@ func (f Fate) String() string {
 		return "undone"
 	case UndoFailed:
 		return "not undone"
+	case Discarded:
+		return "discarded"
 	}
 	return "unknown"
 }

@@ -2,12 +2,16 @@ package pool
 
 import (
 	"context"
+	"time"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/registry"
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
 )
 
-// exchange is one Replace.
+// exchange is one Replace. It says nothing about the health of the old resource, which
+// it does not use, nor of the new one.
 type exchange[R any] struct {
 	stay
 	pool *Pool[R]
@@ -15,24 +19,63 @@ type exchange[R any] struct {
 
 	lease registry.Lease[resource[R]]
 	sick  bool     // the lease is the ward's
-	done  bool     // a new resource is in place
+	done  bool     // open has succeeded, and what it returned is in place
 	gone  waste[R] // what is to be disposed of: the old one or, if late, the new one
 	late  bool     // the handle was retired while open ran
 }
 
 // borrow gets the lease, from the ward if that keeps it.
 func (x *exchange[R]) borrow(ctx context.Context, id handle.ID, opts []Option) (err error) {
-	if x.lease, x.sick = x.pool.ward.take(ctx, id); !x.sick {
-		x.lease, err = x.pool.borrow(ctx, id, &x.stay, opts)
+	for {
+		l, ok, wait := x.pool.ward.take(id)
+		switch {
+		case ok:
+			x.lease, x.sick = l, true
+			return nil
+		case wait == nil:
+			x.lease, err = x.pool.borrow(ctx, id, &x.stay, opts)
+			return err
+		}
+		if err := x.await(ctx, id, wait, opts); err != nil {
+			return err
+		}
 	}
-	return err
+}
+
+// await waits for the end of a probe, by the rules of waiting for a handle.
+func (x *exchange[R]) await(ctx context.Context, id handle.ID, wait <-chan struct{}, opts []Option) error {
+	c := x.core
+	lc := callOf(opts)
+	refuse := func(err error) error { return c.refuse(ctx, err, ioerr.Handle, lc.Label, id) }
+	outer := x.outer(ctx)
+	switch {
+	case outer.holdsLane(c.lane) || c.hooks.works(): // the probe may wait for the caller's slot
+		return refuse(ioerr.ErrReentry)
+	case lc.Policy == lane.FailFast:
+		return refuse(ioerr.ErrHandleBusy)
+	}
+	var expired <-chan time.Time
+	if !lc.Accept.IsZero() {
+		timer := time.NewTimer(time.Until(lc.Accept))
+		defer timer.Stop()
+		expired = timer.C
+	}
+	select {
+	case <-wait:
+		return nil
+	case <-ctx.Done():
+		return refuse(ctx.Err())
+	case <-expired:
+		return refuse(ioerr.ErrAcceptTimeout)
+	}
 }
 
 // run opens the new resource and puts it in place.
 func (x *exchange[R]) run(ctx context.Context, opts []Option) error {
 	p, at, old := x.pool, x.pool.siteOf(x.lease), x.lease.Resource.value
+	x.unjudged = true
 	if p.carrier == nil {
-		defer x.giveBack()
+		defer x.giveBack(false)
 		_, err := run(ctx, p.own(), at, &x.stay, func(ctx context.Context) (struct{}, error) {
 			fresh, err := x.open(ctx, old)
 			if err == nil {
@@ -43,23 +86,21 @@ func (x *exchange[R]) run(ctx context.Context, opts []Option) error {
 		return err
 	}
 	t := &parcel[R]{stay: x.stay, fn: func(ctx context.Context) (R, error) { return x.open(ctx, old) }}
-	t.undo = func(fresh R) error {
+	t.discard = func(fresh R) {
 		if !same(fresh, old) {
 			p.bin.discard(p.reg.Detach(x.lease.ID, resource[R]{value: fresh}))
 		}
-		return nil
 	}
-	p.stickOn(t, x.lease)
-	giveBack := t.giveBack
+	t.stick = p.stick(x.lease)
 	t.giveBack = func(left bool) {
-		if !left && t.ended && t.err == nil {
+		switch {
+		case left:
+		case t.taken():
 			x.swap(old, t.v)
+		default:
+			t.undoResult() // the lane could not put its thread back
 		}
-		if x.sick {
-			x.giveBack()
-		} else {
-			giveBack(left)
-		}
+		x.giveBack(left)
 	}
 	_, err := t.send(ctx, p.carrier, at, opts)
 	return err
@@ -68,31 +109,32 @@ func (x *exchange[R]) run(ctx context.Context, opts []Option) error {
 // swap puts the new resource in place, under the lease.
 func (x *exchange[R]) swap(old, fresh R) {
 	p := x.pool
-	if same(fresh, old) {
+	x.late = x.lease.Retired()
+	x.done = !x.late
+	switch {
+	case same(fresh, old): // and found fit
 		return
-	}
-	if x.late = x.lease.Retired(); x.late {
+	case x.late:
 		x.gone = p.reg.Detach(x.lease.ID, resource[R]{value: fresh})
-	} else {
-		x.lease.Resource.value, x.done = fresh, true
+	default:
+		x.lease.Resource.value = fresh
 		x.gone = p.reg.Detach(x.lease.ID, resource[R]{value: old})
 	}
 	p.bin.discard(x.gone)
 }
 
-// giveBack ends the lease. What the call had to say was about the opening.
-func (x *exchange[R]) giveBack() {
-	if x.done {
-		x.lease.Resource.site.verdict = verdict{}
-	}
+// giveBack ends the lease.
+func (x *exchange[R]) giveBack(left bool) {
+	v := &x.lease.Resource.site.verdict
+	poison := v.poison
+	*v = verdict{told: left || poison != nil, given: left, stuck: left, poison: poison}
 	switch {
 	case x.sick:
-		x.lease.Resource.site.verdict = verdict{}
+		*v = verdict{}
 		x.pool.ward.giveBack(x.lease, x.done)
-	default:
-		if x.done {
-			x.pool.ward.forgive(x.lease.ID)
-		}
-		x.pool.giveBack(x.lease)
+		return
+	case x.done:
+		x.pool.ward.forgive(x.lease.ID)
 	}
+	x.pool.giveBack(x.lease)
 }

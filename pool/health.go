@@ -116,33 +116,44 @@ func (r HealthRules) complete() (HealthRules, error) {
 type verdict struct {
 	told   bool // there is something of the following
 	given  bool // the call ran
+	bad    bool // Bad says so of err
 	stuck  bool // others were refused because of it
 	broken bool // it was interrupted
 	took   time.Duration
-	err    error // of the call itself
-	poison error // see Poison; counts by itself
+	waited time.Duration // for the end of Interrupt
+	err    error         // of the call itself
+	poison error         // see Poison; counts by itself
 }
 
-// bad is what speaks against the resource, or nil.
-func (r *HealthRules) bad(v *verdict) error {
+// verdict is what speaks against the resource, or nil.
+func (r *HealthRules) verdict(v *verdict) error {
 	switch {
 	case v.stuck && r.Stuck > 0 && v.took >= r.Stuck:
-		return &SlowError{Took: v.took, Limit: r.Stuck}
+		return &ioerr.SlowError{Took: v.took, Limit: r.Stuck}
 	case v.stuck:
 		return &ioerr.LeftError{Age: v.took, Cause: v.err}
-	case v.err != nil && (isUnwound(v.err) || !v.broken && r.Bad != nil && r.Bad(v.err)):
+	case v.bad:
 		return v.err
 	case r.Slow > 0 && v.took > r.Slow:
-		return &SlowError{Took: v.took, Limit: r.Slow}
+		return &ioerr.SlowError{Took: v.took, Limit: r.Slow}
 	}
 	return nil
 }
 
-// SlowError is the cause of an *ioerr.UnfitError of a resource that was too slow.
-type SlowError struct{ Took, Limit time.Duration }
-
-// Error gives both times.
-func (e *SlowError) Error() string { return "took " + e.Took.String() + ", limit " + e.Limit.String() }
+// judge asks Bad about the error of a call, on the goroutine of the call and as a part of
+// it. If it panics or ends the goroutine that speaks against the resource, too.
+func (c *core) judge(id handle.ID, err error) (bad bool) {
+	if c.rules.Bad == nil {
+		return false
+	}
+	bad = true
+	callHook("bad", id, func() error { bad = c.rules.Bad(err); return nil }, func(err error) {
+		if err != nil {
+			c.hookFailed(err)
+		}
+	})
+	return bad
+}
 
 // Health returns the state of a handle: Healthy, if the pool does not know better, also
 // of one that it does not know at all.
@@ -167,6 +178,32 @@ func Poison(err error) error {
 }
 
 type poison struct{ err error }
+
+// poisonIn finds the mark of Poison in an error. It does not look into the errors of
+// other calls, whose resource is another one; and methods of the user's errors may panic.
+func poisonIn(err error) (p *poison) {
+	defer func() { _ = recover() }()
+	for err != nil {
+		switch e := err.(type) { //nolint:errorlint // see above
+		case *poison:
+			return e
+		case *ioerr.Error:
+			return nil
+		case interface{ Unwrap() error }:
+			err = e.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, err := range e.Unwrap() {
+				if p = poisonIn(err); p != nil {
+					return p
+				}
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+	return nil
+}
 
 // Error is that of err.
 func (p *poison) Error() string { return p.err.Error() }

@@ -170,7 +170,7 @@ func TestHealthGoesByServiceTime(t *testing.T) {
 			require.NoError(t, p.With(bg, id, takes(2*time.Second)))
 		}
 		err := p.With(bg, id, takes(0))
-		var tooSlow *pool.SlowError
+		var tooSlow *ioerr.SlowError
 		if !errors.As(err, &tooSlow) || tooSlow.Took != 2*time.Second || tooSlow.Limit != time.Second {
 			t.Errorf("%v", err)
 		}
@@ -260,7 +260,7 @@ func TestALeftCallTakesItsHandleDown(t *testing.T) {
 		well.Store(true)
 		time.Sleep(2 * time.Second)
 		require.NoError(t, p.With(bg, id, fails(nil)))
-		require.Equal(t, []pool.EventKind{pool.HealthChanged, pool.CallLeft, pool.LateEnd, pool.HealthChanged}, kinds(l.take()))
+		require.Equal(t, []pool.EventKind{pool.CallLeft, pool.HealthChanged, pool.LateEnd, pool.HealthChanged}, kinds(l.take()))
 		closes(t, p)
 	})
 }

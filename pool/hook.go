@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/iolane/iolane/handle"
@@ -41,7 +40,7 @@ type hooks struct {
 
 	mu      sync.Mutex // a leaf
 	hung    int        // past their time, without a slot, and still running
-	running []string   // the goroutines that run them, in time or past it
+	running []*runningHook
 }
 
 const maxHung = 32
@@ -56,80 +55,97 @@ func (h *hooks) perform(name string, id handle.ID, hook func() error, over func(
 	// else's making that does not know Must; then the hook runs without a slot, unless
 	// it is for the threads of the lane: then it does not run, and that is reported.
 	call := lane.Call{Label: name, Handle: id.Uint64(), Owner: h.core.owner, Policy: lane.Wait, Must: true}
+	r := &hookRun{hooks: h, name: name, id: id, hook: hook, leave: func() {}, over: over, late: late}
 	if h.core.carrier != nil && h.core.lane.Capabilities().DedicatedThreads {
-		d := &duty{name: name, id: id, over: make(chan struct{})}
-		d.run = func() {
-			h.run(name, id, hook, func() {}, over, late, func(settle func(error)) { d.settle = settle })
-		}
+		d := &duty{hookRun: r, done: make(chan struct{})}
 		err := h.core.carrier.Carry(context.Background(), call, d)
 		if err != nil && !errors.Is(err, ioerr.ErrLeft) {
 			over(&ioerr.HookError{Hook: name, Handle: id, Err: err}, false)
 			return
 		}
-		<-d.over
+		<-d.done
 		return
 	}
-	slot, err := h.core.lane.Enter(context.Background(), call)
-	leave := func() {
-		if err == nil {
-			h.core.lane.Leave(slot)
-		}
+	if slot, err := h.core.lane.Enter(context.Background(), call); err == nil {
+		r.leave = func() { h.core.lane.Leave(slot) }
 	}
-	h.run(name, id, hook, leave, over, late, func(settle func(error)) { settle(nil) })
+	r.run(r.ended)
 }
 
-// run is perform with a slot. Whichever comes first, the end of the hook or the end of
-// its time, settles the matter: ended is called when the hook has ended, and has settle
-// called once, with what went wrong after that.
-func (h *hooks) run(name string, id handle.ID, hook func() error, leave func(), over func(err error, hangs bool), late func(), ended func(settle func(error))) {
-	var settled atomic.Bool
-	var giveUp func()
-	giveUp = func() {
-		switch {
-		case settled.Load():
-			return
-		case !h.mayHang():
-			time.AfterFunc(h.within, giveUp) // one of those that hang may have ended by then
-			return
-		case !settled.CompareAndSwap(false, true):
-			h.hangsNoMore()
-			return
-		}
-		leave()
-		over(&ioerr.HookError{Hook: name, Handle: id, Err: ioerr.ErrHookTimeout}, true)
-	}
-	me := goroutine()
-	h.enter(me)
-	watch := time.AfterFunc(h.within, giveUp)
-	callHook(name, id, hook, func(err error) {
-		watch.Stop()
-		h.exit(me)
-		ended(func(after error) {
-			if !settled.CompareAndSwap(false, true) {
-				h.hangsNoMore()
-				late()
-				return
-			}
-			leave()
-			if after != nil {
-				err = errors.Join(err, after)
-			}
-			over(err, false)
-		})
+// hookRun is one hook that runs under a slot. Whichever comes first, its end or the end
+// of its time, settles the matter.
+type hookRun struct {
+	hooks *hooks
+	name  string
+	id    handle.ID
+	hook  func() error
+	leave func() // gives back the slot
+	over  func(err error, hangs bool)
+	late  func()
+
+	mu      sync.Mutex // a leaf
+	timer   *time.Timer
+	settled bool
+}
+
+// run calls the hook, and then ended with what went wrong.
+func (r *hookRun) run(ended func(error)) {
+	exit := r.hooks.enter(r.name, r.id)
+	r.mu.Lock()
+	r.timer = time.AfterFunc(r.hooks.within, r.giveUp)
+	r.mu.Unlock()
+	callHook(r.name, r.id, r.hook, func(err error) {
+		exit()
+		ended(err)
 	})
 }
 
-// duty is a hook as a carrier sees it. It is settled when its slot has been given back.
+// settle reports whether the matter is for the caller to settle.
+func (r *hookRun) settle() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := !r.settled
+	r.settled = true
+	r.timer.Stop()
+	return first
+}
+
+// giveUp is the goroutine of the timer.
+func (r *hookRun) giveUp() {
+	switch {
+	case !r.hooks.mayHang():
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !r.settled {
+			r.timer.Reset(r.hooks.within) // one of those that hang may have ended by then
+		}
+	case !r.settle():
+		r.hooks.hangsNoMore()
+	default:
+		r.leave()
+		r.over(&ioerr.HookError{Hook: r.name, Handle: r.id, Err: ioerr.ErrHookTimeout}, true)
+	}
+}
+
+func (r *hookRun) ended(err error) {
+	if !r.settle() {
+		r.hooks.hangsNoMore()
+		r.late()
+		return
+	}
+	r.leave()
+	r.over(err, false)
+}
+
+// duty is a hook as a carrier sees it. It has ended when its slot has been given back.
 type duty struct {
-	name   string
-	id     handle.ID
-	run    func()
-	settle func(error)
-	over   chan struct{} // closed by End
+	*hookRun
+	err  error         // of the hook
+	done chan struct{} // closed by End
 }
 
 // Run implements [lane.Task].
-func (d *duty) Run(lane.Thread) { d.run() }
+func (d *duty) Run(lane.Thread) { d.run(func(err error) { d.err = err }) }
 
 // Ending implements [lane.Task].
 func (d *duty) Ending(error) {}
@@ -139,32 +155,50 @@ func (d *duty) Left(time.Duration) {}
 
 // End implements [lane.Task].
 func (d *duty) End(_ bool, err error) {
-	defer close(d.over)
+	defer close(d.done)
 	if err != nil {
-		err = &ioerr.HookError{Hook: d.name, Handle: d.id, Err: err}
+		d.err = errors.Join(d.err, &ioerr.HookError{Hook: d.name, Handle: d.id, Err: err})
 	}
-	d.settle(err)
+	d.ended(d.err)
 }
 
-// enter and exit note that a goroutine runs a hook.
-func (h *hooks) enter(goroutine string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.running = append(h.running, goroutine)
+// runningHook is a hook that runs, in time or past it.
+type runningHook struct {
+	goroutine string
+	name      string
+	id        handle.ID
+	began     time.Time
 }
 
-func (h *hooks) exit(goroutine string) {
+// enter notes that this goroutine runs a hook, until the function that it returns is
+// called.
+func (h *hooks) enter(name string, id handle.ID) (exit func()) {
+	me := &runningHook{goroutine(), name, id, time.Now()}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.running = slices.DeleteFunc(h.running, func(g string) bool { return g == goroutine })
+	h.running = append(h.running, me)
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.running = slices.DeleteFunc(h.running, func(r *runningHook) bool { return r == me })
+	}
+}
+
+// list returns the hooks that run.
+func (h *hooks) list() []*runningHook {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.running)
 }
 
 // works reports whether the calling goroutine runs a hook.
 func (h *hooks) works() bool {
-	h.mu.Lock()
-	running := slices.Clone(h.running)
-	h.mu.Unlock()
-	return len(running) > 0 && slices.Contains(running, goroutine()) // which is slow
+	running := h.list()
+	if len(running) == 0 {
+		return false
+	}
+	me := goroutine() // which is slow
+	return slices.ContainsFunc(running, func(r *runningHook) bool { return r.goroutine == me })
 }
 
 func (h *hooks) mayHang() bool {

@@ -52,35 +52,49 @@ func (p *Pool[R]) interruptible(ctx context.Context, e *registry.Entry[resource[
 // call is the goroutine of the hook.
 func (i *interruption[R]) call(r R) {
 	p := i.pool
+	done := p.hooks.enter("interrupt", i.entry.ID)
 	callHook("interrupt", i.entry.ID, func() error { p.interrupt(r); return nil }, func(err error) {
 		if err != nil {
 			p.hookFailed(err)
 		}
+		done()
 		close(i.done)
 		if !i.state.CompareAndSwap(hookRuns, hookEnded) {
+			p.hooks.hangsNoMore()
 			p.reg.Unbar(i.entry)
 			p.giveBack(i.lease)
 		}
 	})
 }
 
-// end is the end of the call.
+// end is the end of the call. The time that it waits for the hook is not the resource's.
 func (i *interruption[R]) end() {
 	if i.stop() {
 		return
 	}
-	i.entry.Resource.site.verdict.broken = true
+	v := &i.entry.Resource.site.verdict
+	v.broken = true
+	began := time.Now()
+	defer func() { v.waited = time.Since(began) }()
 	select {
 	case <-i.done:
 		return
 	default:
 	}
-	patience := time.NewTimer(i.pool.hooks.within)
+	hooks := &i.pool.hooks
+	patience := time.NewTimer(hooks.within)
 	defer patience.Stop()
-	select {
-	case <-i.done:
-	case <-patience.C:
-		i.entry.Resource.hung = i
+	for {
+		select {
+		case <-i.done:
+			return
+		case <-patience.C:
+		}
+		if hooks.mayHang() {
+			i.entry.Resource.hung = i
+			return
+		}
+		patience.Reset(hooks.within) // one of those that hang may have ended by then
 	}
 }
 
@@ -95,6 +109,7 @@ func (i *interruption[R]) keepLease(l registry.Lease[resource[R]]) bool {
 		i.pool.hookFailed(&ioerr.HookError{Hook: "interrupt", Handle: l.ID, Err: ioerr.ErrHookTimeout})
 		return true
 	}
+	i.pool.hooks.hangsNoMore()
 	i.pool.reg.Unbar(l.Entry) // it has returned in the last moment
 	return false
 }

@@ -42,13 +42,14 @@ func undoOf[T any](opts []Option) (undo func(T) error, err error) {
 func (p *Pool[R]) registerLate(ctx context.Context, lease registry.Lease[resource[R]], open func(context.Context) (R, error), opts []Option) (handle.ID, error) {
 	committed := false
 	t := &parcel[R]{fn: open}
-	t.core = p.own()
-	t.undo = func(r R) error {
-		p.bin.discard(p.reg.Detach(lease.ID, resource[R]{value: r}))
-		return nil
-	}
+	t.core, t.unjudged = p.own(), true
+	t.discard = func(r R) { p.bin.discard(p.reg.Detach(lease.ID, resource[R]{value: r})) }
 	t.giveBack = func(left bool) {
-		if left || t.err != nil || !t.ended {
+		lease.Resource.site.verdict = verdict{} // it was about the opening
+		if left || !t.taken() {
+			if !left {
+				t.undoResult() // the lane could not put its thread back
+			}
 			p.reg.Abort(lease)
 			return
 		}
@@ -109,6 +110,5 @@ func (c *core) leftBehind(ctx context.Context, left *ioerr.LeftError, label stri
 	if !id.IsZero() {
 		e.Handle = id
 	}
-	c.events.post(Event{Kind: CallLeft, Call: Call{Label: label, Handle: id, Age: left.Age, Left: true}, Err: left})
 	return c.count(e)
 }

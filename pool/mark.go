@@ -109,6 +109,8 @@ func (c *joined) from(past *lazyContext) {
 	past.cause = context.Canceled
 	past.end()
 	c.Context = past
+	c.cancel = func(error) {} // a lane may call off a call that has just ended
+	c.stop = func() bool { return false }
 	c.ended.Store(true)
 }
 

@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -73,7 +72,13 @@ func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(
 		return v, err
 	}
 	t.fn = onResource(p, lease, fn)
-	p.stickOn(t, lease)
+	t.stick = p.stick(lease)
+	t.giveBack = func(left bool) {
+		if v := &lease.Resource.site.verdict; left {
+			v.told, v.stuck = true, true
+		}
+		p.giveBack(lease)
+	}
 	return t.send(ctx, carrier, p.siteOf(lease), opts)
 }
 
@@ -95,25 +100,11 @@ func (p *Pool[R]) OffloadOn(ctx context.Context, id handle.ID, fn func(context.C
 	return err
 }
 
-// leasing is a parcel that holds a lease.
-type leasing interface {
-	holds(stick func(label string, age time.Duration), giveBack func(left bool))
-}
-
-// stickOn makes a lease part of a parcel.
-func (p *Pool[R]) stickOn(t leasing, lease registry.Lease[resource[R]]) {
-	t.holds(func(label string, age time.Duration) {
-		p.barStuck(lease.Entry, label, time.Now().Add(-age), &ioerr.LeftError{Age: age})
-	}, func(left bool) {
-		if v := &lease.Resource.site.verdict; left {
-			v.told, v.stuck = true, true
-		}
-		p.giveBack(lease)
-	})
-}
-
-func (t *parcel[T]) holds(stick func(label string, age time.Duration), giveBack func(left bool)) {
-	t.stick, t.giveBack = stick, giveBack
+// stick is what makes the handle of a lease refuse callers when the call with it is left.
+func (p *Pool[R]) stick(l registry.Lease[resource[R]]) func(label string, age time.Duration) {
+	return func(label string, age time.Duration) {
+		p.barStuck(l.Entry, label, time.Now().Add(-age), &ioerr.LeftError{Age: age})
+	}
 }
 
 // carrierOf returns the lane if it runs calls itself, else nil.
@@ -130,20 +121,25 @@ func (c *core) carrierOf() lane.Carrier {
 // left: then the parcel is the goroutine's for good.
 type parcel[T any] struct {
 	stay
-	fn   func(context.Context) (T, error)
-	ctx  context.Context // what it gets
-	undo func(T) error   // of a result that nobody receives; or nil
+	fn      func(context.Context) (T, error)
+	ctx     context.Context // what it gets
+	undo    func(T) error   // of a result that nobody receives; or nil
+	discard func(T)         // the same, of a resource that is to be disposed of; or nil
 
 	stick    func(label string, age time.Duration) // makes the handle refuse callers; nil outside transactions
 	giveBack func(left bool)                       // of the lease; nil outside transactions
 
 	name     string
-	threaded bool // the caller's context names a thread
+	threaded bool        // the caller's context names a thread
+	carried  atomic.Bool // it is the goroutine's
 	left     atomic.Bool
-	v        T
-	err      *ioerr.Error // not counted yet; a call that was left is counted as that
-	fate     Fate         // of a result that nobody receives
-	lost     error        // why it could not be undone
+	cause    error // why it is left
+
+	v    T
+	ok   bool         // the call has succeeded
+	err  *ioerr.Error // not counted yet; a call that was left is counted as that
+	fate Fate         // of a result that nobody receives
+	lost error        // why it could not be undone
 
 	panicked, exited bool // the call did not return
 }
@@ -151,6 +147,7 @@ type parcel[T any] struct {
 // newParcel returns a parcel that nobody uses.
 func newParcel[T any](c *core) *parcel[T] {
 	if t, ok := c.parcels.Get().(*parcel[T]); ok { // else it is of another type, and dropped
+		t.carried.Store(false)
 		return t
 	}
 	return new(parcel[T])
@@ -167,19 +164,16 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	if !t.plain {
 		_, t.threaded = lane.ThreadOf(ctx)
 	}
-	carried := false
 	defer func() {
-		if !carried { // refused, or the lane panicked
+		if !t.carried.Load() { // refused, or the lane panicked
 			t.leave()
 			if t.giveBack != nil {
 				t.giveBack(false)
 			}
 		}
 	}()
-	if t.undo == nil {
-		if t.undo, err = undoOf[T](opts); err != nil {
-			return v, c.count(invalid(err))
-		}
+	if t.undo, err = undoOf[T](opts); err != nil {
+		return v, c.count(invalid(err))
 	}
 	if c.gate != nil && at == &c.here {
 		if e := c.goInside(&t.stay); e != nil {
@@ -195,15 +189,13 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	t.list(t.name, waitsForLane)
 	err = carrier.Carry(ctx, lc, t)
 	left, ok := errors.AsType[*ioerr.LeftError](err)
-	carried = err == nil || ok
 	switch {
 	case err == nil:
 		v, err = t.v, nil
 		if t.err != nil {
 			err = t.count()
 		}
-		*t = parcel[T]{} // it is the caller's alone again
-		c.parcels.Put(t)
+		t.recycle()
 		return v, err
 	case ok:
 		return v, c.leftBehind(ctx, left, lc.Label, at.id)
@@ -211,8 +203,17 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	return v, c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
 }
 
+// recycle keeps a parcel that is its caller's alone again.
+func (t *parcel[T]) recycle() {
+	c := t.core
+	*t = parcel[T]{}
+	t.carried.Store(true) // what it held was given back
+	c.parcels.Put(t)
+}
+
 // Run implements [lane.Task].
 func (t *parcel[T]) Run(on lane.Thread) {
+	t.carried.Store(true)
 	if on.Exists() || t.threaded { // that of a call around this one is not where this one runs
 		t.ctx = lane.WithThread(t.ctx, on)
 	}
@@ -228,29 +229,21 @@ func (t *parcel[T]) Run(on lane.Thread) {
 		}
 	}()
 	v, err := t.fn(t.ctx)
-	t.ended = true
+	t.ended, t.ok = true, err == nil
 	if t.v = v; err != nil {
-		t.fail(err)
+		t.err = t.core.failure(err, t.name, t.at.id)
+		t.at.blame(err)
 	}
 	if t.left.Load() { // here rather than in End: the lane still counts the call
 		t.undoResult()
 	}
 }
 
-// fail makes the error of a call that failed by itself.
-func (t *parcel[T]) fail(err error) {
-	t.err = t.core.failure(err, t.name, t.at.id)
-	t.at.blame(err)
-}
-
 // unwound makes the error of a call that did not return; see [site.unwound].
 func (t *parcel[T]) unwound(recovered any) {
-	if t.exited = recovered == nil; t.exited {
-		t.fail(ioerr.ErrGoexit)
-		return
-	}
-	t.panicked = true
-	t.fail(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()})
+	t.exited, t.panicked = recovered == nil, recovered != nil
+	t.err = t.core.failure(unwoundBy(recovered), t.name, t.at.id)
+	t.at.blameUnwound(t.err.Err)
 }
 
 // count counts the failure of a call that its caller has received.
@@ -268,6 +261,9 @@ func (t *parcel[T]) count() error {
 // Left implements [lane.Task].
 func (t *parcel[T]) Left(age time.Duration) {
 	t.left.Store(true)
+	t.core.events.post(Event{ // here, so that LateEnd comes after it
+		Kind: CallLeft, Call: Call{Label: t.name, Handle: t.at.id, Age: age, Left: true}, Err: &ioerr.LeftError{Age: age, Cause: t.cause},
+	})
 	if t.listed != nil {
 		t.core.calls.move(t.listed, t.at, runsAlone)
 	}
@@ -279,6 +275,7 @@ func (t *parcel[T]) Left(age time.Duration) {
 // Ending implements [lane.Task]. A context that has ended ends that of the call by
 // itself, and so does a shutdown.
 func (t *parcel[T]) Ending(cause error) {
+	t.cause = cause
 	if errors.Is(cause, ioerr.ErrCallLimit) && t.mark != nil {
 		t.mark.join().cancel(ioerr.ErrCallLimit)
 	}
@@ -308,21 +305,27 @@ func (t *parcel[T]) spoil(err error) {
 	if t.err != nil {
 		err = errors.Join(t.err.Err, err)
 	}
-	t.fail(err)
+	t.err = t.core.failure(err, t.name, t.at.id)
 }
+
+// taken reports whether a caller who has not left receives a result and no error.
+func (t *parcel[T]) taken() bool { return t.ok && t.err == nil }
 
 // undoResult undoes a result that nobody receives, once.
 func (t *parcel[T]) undoResult() {
-	undo := t.undo
-	t.undo = nil
-	if t.fate != NoResult || !t.ended || t.err != nil {
+	switch {
+	case t.fate != NoResult || !t.ok:
 		return
-	}
-	if t.fate = Dropped; undo == nil {
+	case t.discard != nil:
+		t.fate = Discarded
+		t.discard(t.v)
+		return
+	case t.undo == nil:
+		t.fate = Dropped
 		return
 	}
 	t.fate = UndoFailed // also if it ends its goroutine
-	callHook("undo", t.at.id, func() error { return undo(t.v) }, func(err error) {
+	callHook("undo", t.at.id, func() error { return t.undo(t.v) }, func(err error) {
 		if t.lost = err; err != nil {
 			t.core.hookFailed(err)
 			return

@@ -73,12 +73,12 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	p.bin.core, p.bin.reg, p.bin.hook = &p.core, p.reg, c.Dispose
 	p.hooks.core, p.hooks.within = &p.core, c.HookWithin
 	p.interrupt = c.Interrupt
-	p.ward.pool, p.ward.rules, p.ward.check = p, c.Health, c.Check
+	p.ward.pool, p.ward.check, p.rules = p, c.Check, c.Health
 	p.events.fn, p.events.lane = c.OnEvent, c.Lane.Name()
 	p.calls.epoch = time.Now()
 	if p.judges = c.Health.on(); p.judges || c.Watch != (Watch{}) {
 		p.calls.watch = &watch{
-			rules: c.Watch, stuck: c.Health.Stuck, calls: &p.calls, lane: c.Lane, post: p.events.post, due: never,
+			rules: c.Watch, stuck: c.Health.Stuck, calls: &p.calls, lane: c.Lane, post: p.events.post, due: never, turn: make(chan struct{}, 1),
 		}
 	}
 	p.hookFailed = p.bin.hookFailed

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -8,20 +9,42 @@ import (
 	"github.com/iolane/iolane/ioerr"
 )
 
-// probeLater has a patient probed when it is time; what is poisoned is not probed.
-func (w *ward[R]) probeLater(pt *patient[R]) {
-	w.probeIn(pt, w.rules.Probe/2+rand.N(w.rules.Probe+1))
+// probeLater decides when a patient is to be probed, if ever: what is poisoned is not.
+func (w *ward[R]) probeLater(pt *patient[R], now bool) {
+	d := w.pool.rules.Probe
+	switch {
+	case pt.state == Poisoned:
+		return
+	case now:
+		d = 0
+	case d < math.MaxInt64/2: // else it makes no difference
+		d = d/2 + rand.N(d)
+	}
+	pt.due = time.Now().Add(d)
+	w.setProbe(pt)
 }
 
-func (w *ward[R]) probeIn(pt *patient[R], d time.Duration) {
-	if pt.state != Poisoned {
-		pt.timer = time.AfterFunc(d, func() { w.probe(pt) })
+// setProbe sets the timer for that.
+func (w *ward[R]) setProbe(pt *patient[R]) {
+	if pt.state == Poisoned {
+		return
+	}
+	pt.turn++
+	turn := pt.turn
+	pt.timer = time.AfterFunc(time.Until(pt.due), func() { w.probe(pt, turn) })
+}
+
+// noProbe undoes setProbe.
+func (pt *patient[R]) noProbe() {
+	pt.turn++
+	if pt.timer != nil {
+		pt.timer.Stop()
 	}
 }
 
 // probe is the goroutine of a patient's timer.
-func (w *ward[R]) probe(pt *patient[R]) {
-	l, ok := w.beginProbe(pt)
+func (w *ward[R]) probe(pt *patient[R], turn uint64) {
+	l, ok := w.beginProbe(pt, turn)
 	switch {
 	case !ok:
 		return
@@ -35,12 +58,12 @@ func (w *ward[R]) probe(pt *patient[R]) {
 		defer func() { took = time.Since(began) }()
 		return w.check(l.Resource.value)
 	}, func(err error, hangs bool) {
-		switch slow := w.rules.Slow; {
+		switch slow := w.pool.rules.Slow; {
 		case hangs: // the resource is in its hands
 			w.pool.hookFailed(err)
 			return
 		case err == nil && slow > 0 && took > slow:
-			err = &SlowError{Took: took, Limit: slow}
+			err = &ioerr.SlowError{Took: took, Limit: slow}
 		}
 		w.endProbe(pt, l, err)
 	}, func() {
@@ -50,39 +73,44 @@ func (w *ward[R]) probe(pt *patient[R]) {
 
 // beginProbe returns the lease of a patient that is to be probed. Without a hook for that
 // it lets the patient go, on probation.
-func (w *ward[R]) beginProbe(pt *patient[R]) (l registry.Lease[resource[R]], ok bool) {
+func (w *ward[R]) beginProbe(pt *patient[R], turn uint64) (l registry.Lease[resource[R]], ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if pt.gone || !w.kept(pt) {
+	if pt.turn != turn { // it came late
 		return l, false
 	}
 	l = pt.lease
 	if w.check != nil {
-		pt.state, pt.probe = Probing, make(chan struct{})
+		pt.state, pt.probing = Probing, true
 		return l, true
 	}
 	pt.lease = registry.Lease[resource[R]]{}
-	pt.bad = w.rules.Down - 1
+	pt.bad = w.pool.rules.Down - 1
 	w.worse(l.ID, pt, Suspect, pt.cause)
 	return l, true
 }
 
 // endProbe decides after a probe. mu is not held.
 func (w *ward[R]) endProbe(pt *patient[R], l registry.Lease[resource[R]], err error) {
+	if w.letsGo(pt, l, err) {
+		w.release(l)
+	}
+}
+
+func (w *ward[R]) letsGo(pt *patient[R], l registry.Lease[resource[R]], err error) bool {
 	w.mu.Lock()
-	close(pt.probe)
-	pt.probe = nil
-	switch {
-	case pt.gone:
-	case err == nil:
-		w.well(l.ID)
-	default:
+	defer w.mu.Unlock()
+	pt.probing = false
+	pt.tellWaiting()
+	if !pt.gone && err != nil {
 		w.worse(l.ID, pt, Down, err)
 		w.keep(pt, l)
-		w.probeLater(pt)
-		w.mu.Unlock()
-		return
+		w.probeLater(pt, false)
+		return false
 	}
-	w.mu.Unlock()
-	w.release(l)
+	pt.lease = registry.Lease[resource[R]]{}
+	if !pt.gone {
+		w.well(l.ID)
+	}
+	return true
 }

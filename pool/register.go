@@ -32,7 +32,8 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 			p.reg.Abort(lease)
 		}
 	}()
-	r, err := run(ctx, p.own(), p.siteOf(lease), nil, open, opts) // like a transaction on what is to be opened
+	r, err := run(ctx, p.own(), p.siteOf(lease), &stay{unjudged: true}, open, opts) // like a transaction on what is to be opened
+	lease.Resource.site.verdict = verdict{}
 	if err != nil {
 		return handle.ID{}, err
 	}

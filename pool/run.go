@@ -52,7 +52,7 @@ func run[T any](ctx context.Context, c *core, at *site, was *stay, fn func(conte
 		return v, err
 	}
 	if was != nil {
-		s.until, s.listed = was.until, was.listed
+		s.until, s.listed, s.unjudged = was.until, was.listed, was.unjudged
 	}
 	defer func() {
 		if s.begun && !s.ended {

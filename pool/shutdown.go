@@ -114,8 +114,7 @@ func (p *Pool[R]) wind(ctx context.Context) error {
 		}
 	}
 	// Phase 5.
-	p.calls.watch.stop()
-	if !p.events.wait(ctx) {
+	if !p.calls.watch.stop(ctx) || !p.events.wait(ctx) {
 		return context.Cause(ctx)
 	}
 	return nil

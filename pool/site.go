@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -77,14 +76,23 @@ func (s *site) blame(err error) bool {
 	if s.id.IsZero() {
 		return false
 	}
+	v := &s.verdict
 	if s.core.judges {
-		s.verdict.err = err
+		v.err, v.bad = err, true
+		v.bad = !v.broken && s.core.judge(s.id, err)
 	}
-	p, poisoned := errors.AsType[*poison](err)
-	if poisoned {
-		s.verdict.told, s.verdict.poison = true, p.err
+	p := poisonIn(err)
+	if p != nil {
+		v.told, v.poison = true, p.err
 	}
-	return poisoned
+	return p != nil
+}
+
+// blameUnwound notes that a call did not return.
+func (s *site) blameUnwound(err error) {
+	if s.core.judges && !s.id.IsZero() {
+		s.verdict.err, s.verdict.bad = err, true
+	}
 }
 
 // unwound is the error of a call here that did not return, counted: recovered is what
@@ -92,14 +100,21 @@ func (s *site) blame(err error) bool {
 // caller's goroutine is the one that ends.
 func (s *site) unwound(recovered any, label string) error {
 	c := s.core
-	if recovered == nil {
-		err := s.failed(ioerr.ErrGoexit, label)
-		c.counts.exited.Add(1)
-		return err
-	}
-	e := c.failure(&ioerr.PanicError{Value: recovered, Stack: debug.Stack()}, label, s.id)
-	s.blame(e.Err)
+	e := c.failure(unwoundBy(recovered), label, s.id)
+	s.blameUnwound(e.Err)
 	err := c.count(e)
-	c.counts.panicked.Add(1)
+	if recovered == nil {
+		c.counts.exited.Add(1)
+	} else {
+		c.counts.panicked.Add(1)
+	}
 	return err
+}
+
+// unwoundBy is the error for what recover gave: nil for runtime.Goexit.
+func unwoundBy(recovered any) error {
+	if recovered == nil {
+		return ioerr.ErrGoexit
+	}
+	return &ioerr.PanicError{Value: recovered, Stack: debug.Stack()}
 }

@@ -79,6 +79,6 @@ func (p *Pool[R]) Stats() Stats {
 	p.counts.tell(&s)
 	p.bin.mu.Lock()
 	defer p.bin.mu.Unlock()
-	s.Disposed, s.DisposeFailed = p.bin.disposed, p.bin.failed
+	s.Disposed, s.DisposeFailed = p.bin.disposed, p.bin.badly
 	return s
 }

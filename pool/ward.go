@@ -1,8 +1,6 @@
 package pool
 
 import (
-	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,8 +21,7 @@ import (
 // before it looks at the gate: so one of them sees the other, and mu says which.
 type ward[R any] struct {
 	pool  *Pool[R]
-	rules HealthRules // completed
-	check func(R) error
+	check func(R) error // Config.Check
 
 	mu   sync.Mutex // before those of a handle's gate and of events
 	sick map[handle.ID]*patient[R]
@@ -33,14 +30,17 @@ type ward[R any] struct {
 
 // patient is a resource that is not well, guarded by the ward's mutex.
 type patient[R any] struct {
-	state Health
-	bad   int   // calls in a row
-	cause error // the last thing that spoke against it
-	since time.Time
-	lease registry.Lease[resource[R]] // empty: it is in use, or may be
-	timer *time.Timer                 // of the next probe
-	probe chan struct{}               // closed when the probe under way has ended; nil: there is none
-	gone  bool                        // its handle was retired while it was probed
+	state   Health
+	bad     int   // calls in a row
+	cause   error // the last thing that spoke against it
+	since   time.Time
+	lease   registry.Lease[resource[R]] // empty: it is in use, or may be
+	due     time.Time                   // when it is to be probed
+	timer   *time.Timer                 // for that
+	turn    uint64                      // counts up when the timer is set, or not wanted any more; one that comes late is told by it
+	probing bool                        // the lease is in the hands of a probe
+	waiting chan struct{}               // of Replace, for the end of the probe or of the handle; closed by whichever comes first; or nil
+	gone    bool                        // its handle was retired
 }
 
 func (w *ward[R]) kept(pt *patient[R]) bool { return pt.lease.Entry != nil }
@@ -63,10 +63,10 @@ func (w *ward[R]) health(id handle.ID) Health {
 func (w *ward[R]) admit(l registry.Lease[resource[R]], v verdict) bool {
 	var bad error
 	if v.poison == nil {
-		if !v.given || !w.rules.on() {
+		if !v.given || !w.pool.judges {
 			return false
 		}
-		if bad = w.rules.bad(&v); bad == nil && w.some.Load() == 0 {
+		if bad = w.pool.rules.verdict(&v); bad == nil && w.some.Load() == 0 {
 			return false
 		}
 	}
@@ -82,7 +82,7 @@ func (w *ward[R]) admit(l registry.Lease[resource[R]], v verdict) bool {
 		w.worse(l.ID, pt, Poisoned, v.poison)
 	case bad != nil:
 		pt = w.enter(l.ID, pt)
-		if pt.bad++; pt.bad >= w.rules.Down || v.stuck {
+		if pt.bad++; pt.bad >= w.pool.rules.Down || v.stuck {
 			w.worse(l.ID, pt, Down, bad)
 		} else {
 			w.worse(l.ID, pt, Suspect, bad)
@@ -99,18 +99,14 @@ func (w *ward[R]) admit(l registry.Lease[resource[R]], v verdict) bool {
 		return false
 	}
 	w.keep(pt, l)
-	if v.stuck {
-		w.probeIn(pt, 0)
-	} else {
-		w.probeLater(pt)
-	}
+	w.probeLater(pt, v.stuck)
 	return true
 }
 
 // stuck notes that a call does not end, and that its handle is barred because of it. The
 // call may end at the same time: then admit has the last word.
 func (w *ward[R]) stuck(id handle.ID, cause error) {
-	if !w.rules.on() {
+	if !w.pool.judges {
 		return
 	}
 	w.mu.Lock()
@@ -161,11 +157,7 @@ func (w *ward[R]) worse(id handle.ID, pt *patient[R], h Health, cause error) {
 		return
 	}
 	pt.since = time.Now()
-	e := Event{Kind: HealthChanged, Call: Call{Handle: id}, Health: h, Err: cause}
-	if h == Poisoned {
-		e.Kind, e.Health = HandlePoisoned, 0
-	}
-	w.pool.events.post(e)
+	w.pool.events.post(Event{Kind: HealthChanged, Call: Call{Handle: id}, Health: h, Err: cause})
 }
 
 // well discharges a patient that is healthy.
@@ -199,10 +191,9 @@ func (w *ward[R]) discharge(id handle.ID) {
 	}
 	w.remove(id)
 	pt.gone = true
-	l, free := pt.lease, w.kept(pt) && pt.probe == nil
-	if pt.timer != nil {
-		pt.timer.Stop()
-	}
+	l, free := pt.lease, w.kept(pt) && !pt.probing
+	pt.noProbe()
+	pt.tellWaiting()
 	w.mu.Unlock()
 	if free {
 		w.release(l)
@@ -230,39 +221,36 @@ func (w *ward[R]) release(l registry.Lease[resource[R]]) {
 	}
 }
 
-// take takes the lease of a handle out of the ward, for Replace, after a probe that is
-// under way. Without a lease in the ward, or if ctx ends first, it is false. The handle
-// stays barred. mu is not held.
-func (w *ward[R]) take(ctx context.Context, id handle.ID) (l registry.Lease[resource[R]], ok bool) {
-	for w.some.Load() > 0 {
-		l, probe := w.takeNow(id)
-		if probe == nil {
-			return l, l.Entry != nil
-		}
-		select {
-		case <-probe:
-		case <-ctx.Done():
-			return l, false
-		}
+// take takes the lease of a handle out of the ward, for Replace; the handle stays
+// barred. Without a lease there, ok is false. If a probe has it, wait is closed when that
+// has ended or the handle is retired, whichever is first. mu is not held.
+func (w *ward[R]) take(id handle.ID) (l registry.Lease[resource[R]], ok bool, wait <-chan struct{}) {
+	if w.some.Load() == 0 {
+		return l, false, nil
 	}
-	return l, false
-}
-
-func (w *ward[R]) takeNow(id handle.ID) (l registry.Lease[resource[R]], probe <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pt := w.sick[id]
-	if pt == nil || !w.kept(pt) || pt.probe != nil {
-		if pt != nil {
-			probe = pt.probe
+	switch pt := w.sick[id]; {
+	case pt == nil || !w.kept(pt):
+		return l, false, nil
+	case pt.probing:
+		if pt.waiting == nil {
+			pt.waiting = make(chan struct{})
 		}
-		return l, probe
+		return l, false, pt.waiting
+	default:
+		l, pt.lease = pt.lease, l
+		pt.noProbe()
+		return l, true, nil
 	}
-	l, pt.lease = pt.lease, l
-	if pt.timer != nil {
-		pt.timer.Stop()
+}
+
+// tellWaiting tells Replace to look again.
+func (pt *patient[R]) tellWaiting() {
+	if pt.waiting != nil {
+		close(pt.waiting)
+		pt.waiting = nil
 	}
-	return l, nil
 }
 
 // giveBack ends what take began. mu is not held.
@@ -276,8 +264,8 @@ func (w *ward[R]) giveBack(l registry.Lease[resource[R]], cured bool) {
 	case l.Retired():
 		w.remove(l.ID)
 	default:
-		pt.lease = l
-		w.probeLater(pt)
+		w.keep(pt, l)
+		w.setProbe(pt)
 		w.mu.Unlock()
 		return
 	}
@@ -295,10 +283,4 @@ func (w *ward[R]) forgive(id handle.ID) {
 	if w.sick[id] != nil {
 		w.well(id)
 	}
-}
-
-// isUnwound reports whether a call did not return.
-func isUnwound(err error) bool {
-	_, panicked := errors.AsType[*ioerr.PanicError](err)
-	return panicked || errors.Is(err, ioerr.ErrGoexit)
 }

@@ -160,7 +160,7 @@ func TestAPoisonedHandleRefusesUntilItIsReplaced(t *testing.T) {
 				require.NoError(t, p.With(bg, other, with(nothing)))
 				require.NoError(t, p.Replace(bg, id, func(context.Context, *thing) (*thing, error) { return shop.make(), nil }))
 				require.NoError(t, p.With(bg, id, with(nothing)))
-				require.Equal(t, []pool.EventKind{pool.HandlePoisoned, pool.HealthChanged}, kinds(l.take()))
+				require.Equal(t, []pool.EventKind{pool.HealthChanged, pool.HealthChanged}, kinds(l.take()))
 			}
 			require.ErrorIs(t, p.With(bg, id, flush), errIO)
 			require.NoError(t, p.Destroy(bg, id))

@@ -1,8 +1,8 @@
 package pool
 
 import (
+	"context"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/iolane/iolane/ioerr"
@@ -23,8 +23,8 @@ type Watch struct {
 	Queue time.Duration
 
 	// Wedged is how long the lane may go without the end of a call while calls of the
-	// pool wait for it. It is found out within a quarter of that time more (LaneWedged),
-	// and so is its end (LaneMoves).
+	// pool wait for it. It is found out within half of that time more (LaneWedged), and
+	// so is its end (LaneMoves).
 	Wedged time.Duration
 }
 
@@ -58,10 +58,12 @@ type watch struct {
 	old     bool  // QueueSlow was reported
 	stopped bool
 
-	turn      sync.Mutex // one look at a time; before calls.mu
-	completed uint64     // by the lane, at the last look
-	progress  int64      // when that last changed, or nobody waited
-	wedged    bool       // LaneWedged was reported
+	// Guarded by turn, which one look at a time has; before calls.mu.
+	turn      chan struct{}
+	waited    bool   // somebody waited for the lane at the last look
+	completed uint64 // calls of the lane then
+	progress  int64  // when that last changed, or the first began to wait
+	wedged    bool   // LaneWedged was reported
 }
 
 const never = math.MaxInt64
@@ -71,22 +73,42 @@ func (w *watch) at(c *call, now int64) int64 {
 	due := int64(never)
 	sooner := func(limit time.Duration, over bool, from int64) {
 		if limit > 0 && !over {
-			due = min(due, from+int64(limit))
+			due = min(due, later(from, limit))
 		}
 	}
 	switch c.phase {
 	case waitsForHandle, waitsForLane:
 		sooner(w.rules.Queue, w.old, c.since)
 		if c.phase == waitsForLane {
-			sooner((w.rules.Wedged+3)/4, false, now)
+			sooner(quarter(w.rules.Wedged), false, now)
 		}
 	case runs:
 		sooner(w.rules.Slow, c.slow, c.since)
-		sooner(w.stuck, c.barred || c.id.IsZero(), c.since)
+		sooner(w.stuck, !c.mayBar(), c.since)
 	case runsAlone:
 		sooner(w.rules.Slow, c.slow, c.since)
 	}
 	return due
+}
+
+// mayBar reports whether the handle of a running call is to be barred if that does not
+// end.
+func (c *call) mayBar() bool { return !c.barred && c.at != nil && !c.id.IsZero() }
+
+// later is a time on the clock of calls, never if that does not reach so far.
+func later(from int64, d time.Duration) int64 {
+	if t := from + int64(d); t >= from {
+		return t
+	}
+	return never
+}
+
+// quarter is one of a duration, not zero if that is not.
+func quarter(d time.Duration) time.Duration {
+	if d == 0 {
+		return 0
+	}
+	return d/4 + 1
 }
 
 // expect sees to it that a call is looked at when it is due. calls.mu is held.
@@ -112,8 +134,8 @@ func (w *watch) set(due, now int64) {
 
 // look is the goroutine of the timer.
 func (w *watch) look() {
-	w.turn.Lock()
-	defer w.turn.Unlock()
+	w.turn <- struct{}{}
+	defer func() { <-w.turn }()
 	waiting := w.lookAtCalls()
 	if w.rules.Wedged > 0 {
 		w.lookAtLane(waiting)
@@ -143,9 +165,9 @@ func (w *watch) lookAtCalls() (waiting int) {
 			c.slow = true
 			w.post(Event{Kind: CallSlow, Call: c.tell(now)})
 		}
-		if c.phase == runs && w.stuck > 0 && age >= w.stuck && !c.barred && !c.id.IsZero() {
+		if c.phase == runs && w.stuck > 0 && age >= w.stuck && c.mayBar() {
 			c.barred = true
-			c.at.bar(c.label, time.Now().Add(-age), &SlowError{Took: age, Limit: w.stuck})
+			c.at.bar(c.label, time.Now().Add(-age), &ioerr.SlowError{Took: age, Limit: w.stuck})
 		}
 	}
 	if w.rules.Queue > 0 {
@@ -156,11 +178,11 @@ func (w *watch) lookAtCalls() (waiting int) {
 			w.post(Event{Kind: QueueMoves})
 		}
 		if w.old = isOld; isOld {
-			next = now + int64(w.rules.Queue+3)/4
+			next = later(now, quarter(w.rules.Queue))
 		}
 	}
 	if w.wedged {
-		next = min(next, now+int64(w.rules.Wedged+3)/4)
+		next = min(next, later(now, quarter(w.rules.Wedged)))
 	}
 	for c := l.head; c != nil; c = c.next {
 		next = min(next, w.at(c, now))
@@ -178,8 +200,8 @@ func (w *watch) lookAtLane(waiting int) {
 	}
 	now := w.calls.now()
 	switch stands := time.Duration(now - w.progress); {
-	case waiting == 0 || completed != w.completed:
-		w.progress, w.completed = now, completed
+	case waiting == 0 || !w.waited || completed != w.completed:
+		w.progress, w.completed, w.waited = now, completed, waiting > 0
 		if w.wedged {
 			w.wedged = false
 			w.post(Event{Kind: LaneMoves})
@@ -191,9 +213,10 @@ func (w *watch) lookAtLane(waiting int) {
 }
 
 // stop ends the watch of a pool that is closed, and waits for a look that is under way.
-func (w *watch) stop() {
+// What was reported and is over now is told. It is false if ctx ended first.
+func (w *watch) stop(ctx context.Context) bool {
 	if w == nil {
-		return
+		return true
 	}
 	w.calls.mu.Lock()
 	w.stopped = true
@@ -201,6 +224,19 @@ func (w *watch) stop() {
 		w.timer.Stop()
 	}
 	w.calls.mu.Unlock()
-	w.turn.Lock() // until whoever looks has left
-	defer w.turn.Unlock()
+	select {
+	case w.turn <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	defer func() { <-w.turn }()
+	if w.old {
+		w.old = false
+		w.post(Event{Kind: QueueMoves})
+	}
+	if w.wedged {
+		w.wedged = false
+		w.post(Event{Kind: LaneMoves})
+	}
+	return true
 }

@@ -245,7 +245,7 @@ func TestDumpSaysWhoHoldsAndWhoWaits(t *testing.T) {
 		all = append(all, start(func() error { return p.Do(bg, gate.pass, pool.Label("queued")) }))
 		time.Sleep(time.Second)
 		want := fmt.Sprintf(`pool open, 3 handles
-lane "disk": 2 of 2 slots taken, 1 queued, 0 waiting to be accepted, 1 left running
+lane "disk": 2 of 2 slots taken, 1 queued, 0 waiting to be accepted, 1 left running, 0 of them in a slot
 runs          5s  read a  %[1]v
 left          3s  open b  %[2]v
 runs          1s  (no label)
@@ -261,7 +261,7 @@ handle %[2]v: healthy, held by open b; refuses: handle is in use: held by a call
 		}
 		require.ErrorIs(t, p.With(bg, c, fails(pool.Poison(errIO))), errIO)
 		require.Equal(t, fmt.Sprintf(`pool open, 3 handles
-lane "disk": 0 of 2 slots taken, 0 queued, 0 waiting to be accepted, 0 left running
+lane "disk": 0 of 2 slots taken, 0 queued, 0 waiting to be accepted
 handle %[1]v: poisoned, kept from calls; refuses: handle is poisoned (for 0s): input/output error
 `, c), dump(p))
 		closes(t, p)
@@ -283,7 +283,7 @@ func TestEventsAreReadable(t *testing.T) {
 	for i, want := range []string{"healthy", "suspect", "down", "probing", "poisoned", "unknown"} {
 		require.Equal(t, want, pool.Health(i).String())
 	}
-	for i, want := range []string{"none", "dropped", "undone", "not undone", "unknown"} {
+	for i, want := range []string{"none", "dropped", "undone", "not undone", "discarded", "unknown"} {
 		require.Equal(t, want, pool.Fate(i).String())
 	}
 }
