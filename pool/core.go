@@ -228,7 +228,7 @@ func (s *stay) strike() {
 	s.listed = nil
 	if s.core.judges && !s.unjudged && s.at != nil && !s.at.id.IsZero() {
 		v := &s.at.verdict
-		v.told, v.given, v.took, v.stuck = true, s.begun, took-v.waited, v.stuck || barred
+		v.told, v.given, v.took, v.barred = true, s.begun, took-v.waited, v.barred || barred
 	}
 }
 

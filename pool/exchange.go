@@ -127,7 +127,7 @@ func (x *exchange[R]) swap(old, fresh R) {
 func (x *exchange[R]) giveBack(left bool) {
 	v := &x.lease.Resource.site.verdict
 	poison := v.poison
-	*v = verdict{told: left || poison != nil, given: left, stuck: left, poison: poison}
+	*v = verdict{told: left || poison != nil, given: left, left: left, barred: left, poison: poison}
 	switch {
 	case x.sick:
 		*v = verdict{}

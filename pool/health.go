@@ -117,7 +117,8 @@ type verdict struct {
 	told   bool // there is something of the following
 	given  bool // the call ran
 	bad    bool // Bad says so of err
-	stuck  bool // others were refused because of it
+	left   bool // its caller has left it
+	barred bool // others were refused because of it
 	broken bool // it was interrupted
 	took   time.Duration
 	waited time.Duration // for the end of Interrupt
@@ -128,10 +129,10 @@ type verdict struct {
 // verdict is what speaks against the resource, or nil.
 func (r *HealthRules) verdict(v *verdict) error {
 	switch {
-	case v.stuck && r.Stuck > 0 && v.took >= r.Stuck:
-		return &ioerr.SlowError{Took: v.took, Limit: r.Stuck}
-	case v.stuck:
+	case v.left:
 		return &ioerr.LeftError{Age: v.took, Cause: v.err}
+	case v.barred && v.took >= r.Stuck:
+		return &ioerr.SlowError{Took: v.took, Limit: r.Stuck}
 	case v.bad:
 		return v.err
 	case r.Slow > 0 && v.took > r.Slow:

@@ -84,14 +84,16 @@ type hookRun struct {
 	late  func()
 
 	mu      sync.Mutex // a leaf
+	me      *runningHook
 	timer   *time.Timer
 	settled bool
 }
 
 // run calls the hook, and then ended with what went wrong.
 func (r *hookRun) run(ended func(error)) {
-	exit := r.hooks.enter(r.name, r.id)
+	me, exit := r.hooks.enter(r.name, r.id, false)
 	r.mu.Lock()
+	r.me = me
 	r.timer = time.AfterFunc(r.hooks.within, r.giveUp)
 	r.mu.Unlock()
 	callHook(r.name, r.id, r.hook, func(err error) {
@@ -122,6 +124,7 @@ func (r *hookRun) giveUp() {
 	case !r.settle():
 		r.hooks.hangsNoMore()
 	default:
+		r.hooks.loses(r.me)
 		r.leave()
 		r.over(&ioerr.HookError{Hook: r.name, Handle: r.id, Err: ioerr.ErrHookTimeout}, true)
 	}
@@ -168,27 +171,39 @@ type runningHook struct {
 	name      string
 	id        handle.ID
 	began     time.Time
+	slotless  bool
 }
 
 // enter notes that this goroutine runs a hook, until the function that it returns is
 // called.
-func (h *hooks) enter(name string, id handle.ID) (exit func()) {
-	me := &runningHook{goroutine(), name, id, time.Now()}
+func (h *hooks) enter(name string, id handle.ID, slotless bool) (me *runningHook, exit func()) {
+	me = &runningHook{goroutine(), name, id, time.Now(), slotless}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.running = append(h.running, me)
-	return func() {
+	return me, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.running = slices.DeleteFunc(h.running, func(r *runningHook) bool { return r == me })
 	}
 }
 
-// list returns the hooks that run.
-func (h *hooks) list() []*runningHook {
+// loses notes that a hook has no slot any more.
+func (h *hooks) loses(r *runningHook) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Clone(h.running)
+	r.slotless = true
+}
+
+// list returns the hooks that run.
+func (h *hooks) list() []runningHook {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make([]runningHook, 0, len(h.running))
+	for _, r := range h.running {
+		all = append(all, *r)
+	}
+	return all
 }
 
 // works reports whether the calling goroutine runs a hook.
@@ -198,7 +213,7 @@ func (h *hooks) works() bool {
 		return false
 	}
 	me := goroutine() // which is slow
-	return slices.ContainsFunc(running, func(r *runningHook) bool { return r.goroutine == me })
+	return slices.ContainsFunc(running, func(r runningHook) bool { return r.goroutine == me })
 }
 
 func (h *hooks) mayHang() bool {

@@ -52,7 +52,7 @@ func (p *Pool[R]) interruptible(ctx context.Context, e *registry.Entry[resource[
 // call is the goroutine of the hook.
 func (i *interruption[R]) call(r R) {
 	p := i.pool
-	done := p.hooks.enter("interrupt", i.entry.ID)
+	_, done := p.hooks.enter("interrupt", i.entry.ID, true)
 	callHook("interrupt", i.entry.ID, func() error { p.interrupt(r); return nil }, func(err error) {
 		if err != nil {
 			p.hookFailed(err)

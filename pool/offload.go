@@ -75,7 +75,7 @@ func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(
 	t.stick = p.stick(lease)
 	t.giveBack = func(left bool) {
 		if v := &lease.Resource.site.verdict; left {
-			v.told, v.stuck = true, true
+			v.told, v.left, v.barred = true, true, true
 		}
 		p.giveBack(lease)
 	}
@@ -131,7 +131,7 @@ type parcel[T any] struct {
 
 	name     string
 	threaded bool        // the caller's context names a thread
-	carried  atomic.Bool // it is the goroutine's
+	carried  atomic.Bool // it has come to run
 	left     atomic.Bool
 	cause    error // why it is left
 
@@ -147,7 +147,6 @@ type parcel[T any] struct {
 // newParcel returns a parcel that nobody uses.
 func newParcel[T any](c *core) *parcel[T] {
 	if t, ok := c.parcels.Get().(*parcel[T]); ok { // else it is of another type, and dropped
-		t.carried.Store(false)
 		return t
 	}
 	return new(parcel[T])
@@ -164,8 +163,14 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	if !t.plain {
 		_, t.threaded = lane.ThreadOf(ctx)
 	}
+	over, left := false, false // it has ended and is the caller's again; it is left
 	defer func() {
-		if !t.carried.Load() { // refused, or the lane panicked
+		switch {
+		case over:
+			*t = parcel[T]{}
+			c.parcels.Put(t)
+		case left:
+		case !t.carried.Load(): // refused; else the lane panicked, and it is the goroutine's
 			t.leave()
 			if t.giveBack != nil {
 				t.giveBack(false)
@@ -188,27 +193,17 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	t.name = lc.Label
 	t.list(t.name, waitsForLane)
 	err = carrier.Carry(ctx, lc, t)
-	left, ok := errors.AsType[*ioerr.LeftError](err)
-	switch {
-	case err == nil:
-		v, err = t.v, nil
+	if over = err == nil; over {
 		if t.err != nil {
 			err = t.count()
 		}
-		t.recycle()
-		return v, err
-	case ok:
-		return v, c.leftBehind(ctx, left, lc.Label, at.id)
+		return t.v, err
+	}
+	why, ok := errors.AsType[*ioerr.LeftError](err)
+	if left = ok; left {
+		return v, c.leftBehind(ctx, why, lc.Label, at.id)
 	}
 	return v, c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
-}
-
-// recycle keeps a parcel that is its caller's alone again.
-func (t *parcel[T]) recycle() {
-	c := t.core
-	*t = parcel[T]{}
-	t.carried.Store(true) // what it held was given back
-	c.parcels.Put(t)
 }
 
 // Run implements [lane.Task].

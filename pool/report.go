@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/ioerr"
@@ -12,8 +13,9 @@ import (
 // Report is what Shutdown has to tell when not everything went well. It is found
 // in the error by errors.AsType[*pool.Report].
 type Report struct {
-	// Running are the calls that still run: those with a label, the oldest first,
-	// and those that hold a handle. For a call without a label Age is zero.
+	// Running are the calls that still run: those with a label, the oldest first, the
+	// hooks Check and Interrupt ("check", "interrupt"), and calls that hold a handle. For
+	// a call without a label Age is zero.
 	Running []Call
 	// Others is how many more calls run or are queued, of which nothing is
 	// known. On a shared lane calls of other pools are not among them.
@@ -103,6 +105,17 @@ func (p *Pool[R]) report() *Report {
 	for _, c := range r.Running {
 		held[c.Handle] = true
 	}
+	slotless := 0 // of what is listed
+	for _, h := range p.hooks.list() {
+		if h.name == "dispose" {
+			continue
+		}
+		held[h.id] = true
+		r.Running = append(r.Running, Call{Label: h.name, Handle: h.id, Age: time.Since(h.began)})
+		if h.slotless {
+			slotless++
+		}
+	}
 	for _, e := range p.reg.Retiring() {
 		r.Undisposed = append(r.Undisposed, e.ID)
 		if !held[e.ID] && e.Held() { // without a label, or still in the queue
@@ -125,6 +138,9 @@ func (p *Pool[R]) report() *Report {
 		if p.gate == nil || c.Handle.IsZero() {
 			inside--
 		}
+	}
+	if p.gate == nil {
+		inside += slotless
 	}
 	p.bin.mu.Lock()
 	defer p.bin.mu.Unlock()

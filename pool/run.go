@@ -254,7 +254,7 @@ func (p *Pool[R]) keeps(l registry.Lease[resource[R]]) bool {
 	if p.ward.admit(l, v) {
 		return true
 	}
-	if v.stuck {
+	if v.barred {
 		p.reg.Unbar(l.Entry)
 	}
 	return false

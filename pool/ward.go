@@ -82,7 +82,7 @@ func (w *ward[R]) admit(l registry.Lease[resource[R]], v verdict) bool {
 		w.worse(l.ID, pt, Poisoned, v.poison)
 	case bad != nil:
 		pt = w.enter(l.ID, pt)
-		if pt.bad++; pt.bad >= w.pool.rules.Down || v.stuck {
+		if pt.bad++; pt.bad >= w.pool.rules.Down || v.left || v.barred {
 			w.worse(l.ID, pt, Down, bad)
 		} else {
 			w.worse(l.ID, pt, Suspect, bad)
@@ -99,7 +99,7 @@ func (w *ward[R]) admit(l registry.Lease[resource[R]], v verdict) bool {
 		return false
 	}
 	w.keep(pt, l)
-	w.probeLater(pt, v.stuck)
+	w.probeLater(pt, v.left || v.barred)
 	return true
 }
 
