@@ -48,18 +48,18 @@ var ErrLeft = errors.New("left running")
 
 // ErrCallLimit is the cause of the context, and of the [LeftError], of a call that has run
 // for longer than its lane allows. It matches context.DeadlineExceeded.
-var ErrCallLimit error = callLimit{}
+var ErrCallLimit error = callLimitError{}
 
-type callLimit struct{}
+type callLimitError struct{}
 
 // Error says what it is.
-func (callLimit) Error() string { return "the lane's limit for calls" }
+func (callLimitError) Error() string { return "the lane's limit for calls" }
 
 // Timeout is true, as with other errors of deadlines.
-func (callLimit) Timeout() bool { return true }
+func (callLimitError) Timeout() bool { return true }
 
 // Is matches context.DeadlineExceeded.
-func (callLimit) Is(target error) bool { return target == context.DeadlineExceeded }
+func (callLimitError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // Refusals by a handle.
 var (

@@ -34,7 +34,7 @@ func (e *ArgumentError) Error() string {
 	if text, ok := e.Value.(string); ok {
 		return fmt.Sprintf("%s: %q: %s", e.Name, text, e.Reason)
 	}
-	return fmt.Sprintf("%s: %v: %s", e.Name, e.Value, e.Reason)
+	return fmt.Sprintf("%s: %+v: %s", e.Name, e.Value, e.Reason)
 }
 
 // Is matches ErrInvalid and fs.ErrInvalid.

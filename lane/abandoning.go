@@ -111,6 +111,10 @@ func (c AbandoningConfig) complete() (AbandoningConfig, error) {
 // AbandoningConfig.Left), whoever comes gets ErrSaturated, and so does whoever waits for
 // a slot at that moment, accepted or not, until one of them has ended.
 //
+// Give each of the things that may hang a handle or a key of its own: then one that does
+// hang keeps one call, and the next ones are refused at once; without them it can use up
+// all that may be left.
+//
 // What comes by Enter (pool.Run) runs on its caller's goroutine as on Threads, and is
 // waited for.
 //

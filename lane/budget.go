@@ -21,6 +21,9 @@ func (g *gated) resize(n int) error {
 	if n <= g.reserved || n > maxWorkers {
 		return &ioerr.ArgumentError{Name: "n", Value: n, Reason: "must be more than Reserved and at most 65535"}
 	}
+	if len(g.gates) == 0 {
+		return notMade()
+	}
 	g.resizing.Lock()
 	defer g.resizing.Unlock()
 	if err := g.share.Resize(max(g.threads(), len(g.gates)*n+g.beside)); err != nil {

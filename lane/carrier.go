@@ -26,7 +26,8 @@ type Carrier interface {
 }
 
 // Task is a call as a Carrier sees it. The methods are called by the lane only, each at
-// most once; Ending and Left perhaps while Run runs.
+// most once; Ending perhaps while Run runs or when End was called, Left perhaps while Run
+// runs. Only Run may end its goroutine, and none panics.
 type Task interface {
 	// Run runs the call to its end, on a thread of the lane's own if it has such. It
 	// does not panic; it may end its goroutine.

@@ -1,6 +1,10 @@
 package lane
 
-import "github.com/iolane/iolane/internal/lanegate"
+import (
+	"fmt"
+
+	"github.com/iolane/iolane/internal/lanegate"
+)
 
 // EventKind says what changed in the queue of a lane.
 type EventKind uint8
@@ -29,6 +33,9 @@ func (k EventKind) String() string {
 	}
 	return "unknown"
 }
+
+// String tells the edge in one line.
+func (e Event) String() string { return fmt.Sprintf("%s %d: %v", e.Lane, e.Shard, e.Kind) }
 
 // Event is one edge of one queue.
 type Event struct {

@@ -28,7 +28,7 @@ func (l *Abandoning) Stats() Stats {
 	s := l.gated.Stats()
 	s.CallbackPanics += l.late.Load()
 	n := l.stuck.Load()
-	s.Refused.QueueFull += n
+	s.Refused.Stuck += n
 	s.Submitted += n
 	now := l.now()
 	s.LeftTotal = l.total

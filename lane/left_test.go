@@ -45,7 +45,7 @@ func TestLeftCallsOfOthersHoldNoHandleOfMine(t *testing.T) {
 		require.ErrorIs(t, l.Carry(t.Context(), lane.Call{Handle: 1, Owner: 1}, newTask()), ioerr.ErrHandleBusy)
 		require.ErrorIs(t, l.Carry(t.Context(), lane.Call{Owner: 2, Key: "disk"}, newTask()), ioerr.ErrKeyBusy)
 		s := l.Stats()
-		if s.Refused.QueueFull != 2 || s.Submitted != 4 || s.Submitted != s.Accepted+uint64(s.Waiting)+s.Refused.Total() {
+		if s.Refused.Stuck != 2 || s.Submitted != 4 || s.Submitted != s.Accepted+uint64(s.Waiting)+s.Refused.Total() {
 			t.Errorf("%+v", s)
 		}
 		close(k.gate)

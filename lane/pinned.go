@@ -17,7 +17,8 @@ import (
 // matches errors.ErrUnsupported.
 type PinnedConfig struct {
 	// Config is as for Threads, but that Workers is the number of threads, at most 8,192.
-	// On Linux the threads are named, too, as "name-3" (the end of it, 15 bytes).
+	// On Linux the threads are named, too, as "name-3": so much of the name as fits into
+	// 15 bytes with the number.
 	Config
 
 	// Start runs on each thread before its first call, also on those that replace others.

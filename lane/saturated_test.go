@@ -87,7 +87,7 @@ func TestWhoWaitsIsToldWhenTheLaneIsSaturated(t *testing.T) {
 		told(t, enter(t, l, lane.Call{}), enter(t, l, lane.Call{Urgent: true, NoWait: true}), enter(t, l, lane.Call{Policy: lane.FailFast}))
 		waiting(t, duty)
 		s := l.Stats()
-		if s.Dropped != 4 || s.Refused != (lane.Refused{QueueFull: 4 + 3}) || s.Queued != 1 || s.Waiting != 0 || s.Running != 2 {
+		if s.Dropped != 4 || s.Refused != (lane.Refused{Stuck: 4 + 3}) || s.Queued != 1 || s.Waiting != 0 || s.Running != 2 {
 			t.Errorf("%+v", s)
 		}
 		sums(t, s)

@@ -47,7 +47,8 @@ type Stats struct {
 
 // Refused counts callers that never got in, by reason.
 type Refused struct {
-	QueueFull  uint64 // ErrQueueFull, ErrKeyBusy; *ioerr.StuckError, ErrSaturated
+	QueueFull  uint64 // ErrQueueFull, ErrKeyBusy
+	Stuck      uint64 // *ioerr.StuckError, ErrSaturated: because of calls that were left
 	Overloaded uint64 // ErrOverloaded
 	Reentry    uint64 // ErrReentry
 	Expired    uint64 // ErrAcceptTimeout
@@ -65,7 +66,7 @@ type ThreadStats struct {
 
 // Total is the sum of all reasons.
 func (r Refused) Total() uint64 {
-	return r.QueueFull + r.Overloaded + r.Reentry + r.Expired + r.Cancelled + r.Shutdown
+	return r.QueueFull + r.Stuck + r.Overloaded + r.Reentry + r.Expired + r.Cancelled + r.Shutdown
 }
 
 // Stats implements [Lane].
@@ -99,7 +100,8 @@ func stats(s lanegate.Stats) Stats {
 		Dropped:   s.Dropped,
 		Promoted:  s.Promoted,
 		Refused: Refused{
-			QueueFull:  s.Refused[lanegate.Full] + s.Refused[lanegate.Hopeless],
+			QueueFull:  s.Refused[lanegate.Full],
+			Stuck:      s.Refused[lanegate.Hopeless],
 			Overloaded: s.Refused[lanegate.Overloaded],
 			Reentry:    s.Refused[lanegate.Busy],
 			Expired:    s.Refused[lanegate.Expired],
@@ -129,6 +131,7 @@ func (s *Stats) add(t Stats) {
 	s.Dropped += t.Dropped
 	s.Promoted += t.Promoted
 	s.Refused.QueueFull += t.Refused.QueueFull
+	s.Refused.Stuck += t.Refused.Stuck
 	s.Refused.Overloaded += t.Refused.Overloaded
 	s.Refused.Reentry += t.Refused.Reentry
 	s.Refused.Expired += t.Refused.Expired

@@ -193,7 +193,7 @@ func TestShutdownInsideBadIsReentry(t *testing.T) {
 						t.Log(*e)
 					}
 					cancel()
-					<-call
+					ignore(<-call)
 					_ = p.Close()
 				})
 			})

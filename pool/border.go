@@ -18,6 +18,7 @@ import (
 // context) is told with it, at the price of an allocation.
 type refusals struct {
 	shutdown, inside                        ioerr.Error // by the pool
+	laneShut                                ioerr.Error // by a lane that others have shut down
 	queueFull, keyBusy, overloaded          ioerr.Error // by the lane
 	reentry, late                           ioerr.Error
 	busy, waitersFull, reentered, waitedOut ioerr.Error // by the handle
@@ -39,6 +40,7 @@ func newRefusals(laneName string) *refusals {
 	return &refusals{
 		shutdown:    by(ioerr.Executor, ioerr.ShutdownInProgress, ioerr.ErrShutdown),
 		inside:      by(ioerr.Executor, ioerr.Failed, ioerr.ErrReentry),
+		laneShut:    by(ioerr.Lane, ioerr.ShutdownInProgress, ioerr.ErrShutdown),
 		queueFull:   by(ioerr.Lane, ioerr.Failed, ioerr.ErrQueueFull),
 		keyBusy:     by(ioerr.Lane, ioerr.Failed, ioerr.ErrKeyBusy),
 		overloaded:  by(ioerr.Lane, ioerr.Failed, ioerr.ErrOverloaded),
@@ -60,8 +62,11 @@ func (c *core) refuse(ctx context.Context, err error, origin ioerr.Origin, label
 func (c *core) refusal(ctx context.Context, err error, origin ioerr.Origin, label string, id handle.ID) *ioerr.Error {
 	late := c.state.Load() != stateOpen // the shutdown began while the call waited
 	if e := c.refusals().find(err, origin); e != nil {
-		if late && err == ioerr.ErrAcceptTimeout {
+		switch {
+		case late && err == ioerr.ErrAcceptTimeout:
 			return &c.refusals().shutdown
+		case !late && err == ioerr.ErrShutdown && origin == ioerr.Lane:
+			return &c.refusals().laneShut
 		}
 		return e
 	}

@@ -29,11 +29,15 @@ type Config[R any] struct {
 	// goroutine of its own, under no lock; the transaction is not over before Interrupt
 	// has returned, so that it cannot meet the next one. What the transaction returns
 	// then is its result. Nil means that calls are not interrupted.
+	//
+	// Its effect may last: a deadline in the past stays there. So a transaction that may
+	// be interrupted begins with putting that right, then looks whether its context has
+	// ended already, and only then blocks; see the example.
 	Interrupt func(R)
 
 	// Check says whether a resource is fit for use. It is called on the lane, while no
-	// call uses the resource; see Health. Nil means that there is no telling but by
-	// calls.
+	// call uses the resource, and must not make calls on the lane; see Health. Nil means
+	// that there is no telling but by calls.
 	Check func(R) error
 
 	// Health says when a resource is not to be used for a while. Zero: it always is.

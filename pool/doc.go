@@ -1,6 +1,8 @@
 // Package pool runs blocking calls, a bounded number at a time, and owns the
 // resources that they use.
 //
+// A pool of calls that need no resource is a Pool[struct{}]; this one has files:
+//
 //	files, err := pool.New(pool.Config[*os.File]{Dispose: (*os.File).Close})
 //	if err != nil {
 //		return err
@@ -70,8 +72,11 @@
 //
 // # Goroutines and threads
 //
-// A call runs on the goroutine that made it, but for [Offload]. (So runtime.Goexit in it ends that
-// goroutine; everything is given back all the same.) A pool starts goroutines only to
-// dispose of resources, and none is left when Shutdown returns without an error.
+// A call runs on the goroutine that made it. (So runtime.Goexit in it ends that
+// goroutine; everything is given back all the same.) But [Offload] and [OffloadOn], and on
+// their lanes Register and Replace, run on a goroutine (lane.Abandoning) or on a thread
+// (lane.Pinned) of the lane's. A pool starts goroutines only where there is something to
+// do beside calls: to dispose of resources, to probe or interrupt them, to deliver events. None is
+// left when Shutdown returns without an error.
 // A call that blocks in the kernel holds one operating system thread meanwhile.
 package pool

@@ -70,6 +70,9 @@ type Event struct {
 func (e Event) String() string {
 	var b strings.Builder
 	b.WriteString(e.Kind.String())
+	if k := e.Kind; e.Lane != "" && (k == LaneWedged || k == LaneMoves || k == QueueSlow || k == QueueMoves) {
+		b.WriteString(" " + e.Lane)
+	}
 	if c := e.Call.String(); c != "" {
 		b.WriteString(": " + c)
 	}

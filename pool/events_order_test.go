@@ -128,7 +128,7 @@ func TestEventsComeInPairs(t *testing.T) {
 	inv := 0
 	for _, e := range l.all {
 		k := fmt.Sprint(e.Kind, " ", e.Call.Label)
-		switch e.Kind {
+		switch e.Kind { //nolint:exhaustive // the others come in no pairs by label
 		case pool.CallSlow, pool.CallEnded, pool.CallLeft, pool.LateEnd:
 			if count[k]++; count[k] > 1 {
 				t.Errorf("twice: %v", e)

@@ -81,6 +81,54 @@ func ExamplePoison() {
 	// healthy
 }
 
+// A read that blocks ends when its context does: the deadline of the pipe is moved into
+// the past. That would last, so each read begins with putting it right.
+func ExampleConfig_interrupt() {
+	pipes, err := pool.New(pool.Config[*os.File]{
+		Dispose:   (*os.File).Close,
+		Interrupt: func(f *os.File) { _ = f.SetDeadline(time.Unix(1, 0)) },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer pipes.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer w.Close()
+	id, err := pipes.Adopt(r)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	read := func(ctx context.Context, f *os.File) (string, error) {
+		if err := f.SetDeadline(time.Time{}); err != nil {
+			return "", err
+		}
+		if ctx.Err() != nil { // Interrupt may have been called before that
+			return "", context.Cause(ctx)
+		}
+		buf := make([]byte, 16)
+		n, err := f.Read(buf)
+		return string(buf[:n]), err
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	_, err = pool.Transact(ctx, pipes, id, read)
+	fmt.Println(errors.Is(err, os.ErrDeadlineExceeded))
+	if _, err := w.WriteString("hello"); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(pool.Transact(context.Background(), pipes, id, read))
+	// Output:
+	// true
+	// hello <nil>
+}
+
 // What takes too long is reported while it does, also when it holds every slot.
 func ExampleWatch() {
 	done := make(chan struct{})

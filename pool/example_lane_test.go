@@ -183,8 +183,6 @@ func hang(files *pool.Pool[*os.File], opts ...pool.Option) (hung *sync.WaitGroup
 	return hung, func() { close(gate) }
 }
 
-// A call that may never return: its caller leaves it when its time is up. What it would
-// have returned is undone if it comes late.
 // A call may change the thread that it runs on. What it cannot put back makes the thread
 // unfit for others, and it is replaced.
 func ExampleOffload_pinned() {
@@ -206,18 +204,21 @@ func ExampleOffload_pinned() {
 
 	switchUser := func() error { return nil } // for this thread alone
 	switchBack := func() error { return errors.New("not permitted") }
-	_, err = pool.Offload(ctx, tenants, func(ctx context.Context) (int, error) {
-		thread, _ := lane.ThreadOf(ctx)
-		thread.Restore(switchBack) // if it fails the thread is not used again
-		return 0, switchUser()
+	err = tenants.Offload(ctx, func(ctx context.Context) error {
+		if err := switchUser(); err != nil {
+			return err
+		}
+		thread, _ := lane.ThreadOf(ctx) // there is one, since the lane is Pinned
+		thread.Restore(switchBack)      // if it fails the thread is not used again
+		return nil
 	})
 	if e, ok := errors.AsType[*ioerr.RestoreError](err); ok {
 		fmt.Println(e)
 	}
-	_, err = pool.Offload(ctx, tenants, func(ctx context.Context) (int, error) {
+	err = tenants.Offload(ctx, func(ctx context.Context) error {
 		thread, _ := lane.ThreadOf(ctx)
 		thread.Taint() // there is no way back at all
-		return 0, nil
+		return nil
 	})
 	fmt.Println(err, tenants.Stats().Lane.Threads.Retired)
 	err = tenants.Do(ctx, func(context.Context) error { return nil }) // on this goroutine
@@ -228,6 +229,8 @@ func ExampleOffload_pinned() {
 	// true
 }
 
+// A call that may never return: its caller leaves it when its time is up. What it would
+// have returned is undone if it comes late.
 func ExampleOffload() {
 	l, err := lane.NewAbandoning(lane.AbandoningConfig{
 		Config: lane.Config{Name: "mounts", Workers: 4},

@@ -135,3 +135,6 @@ var (
 func nothing(context.Context) error { return nil }
 
 func leave[R any](context.Context, R) error { return nil }
+
+// ignore is for errors that are the business of other tests.
+func ignore(error) {}

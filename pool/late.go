@@ -78,7 +78,7 @@ func (c ownContext) Done() <-chan struct{} { return c.join().Done() }
 func (c ownContext) Err() error {
 	j := c.join()
 	err := j.Err()
-	if err != nil && context.Cause(j) == ioerr.ErrCallLimit {
+	if err != nil && errors.Is(context.Cause(j), ioerr.ErrCallLimit) {
 		return context.DeadlineExceeded
 	}
 	return err

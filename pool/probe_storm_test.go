@@ -184,7 +184,7 @@ func TestReplaceProbeAndDetachAtOnce(t *testing.T) {
 // Law: of a handle that is detached while its call gets stuck nothing stays.
 func TestStuckAndDetachedAtOnce(t *testing.T) {
 	p := makePool(t, pool.Config[int]{Threads: lane.Config{Workers: 8}, Health: pool.HealthRules{Stuck: 50 * time.Microsecond, Down: 1, Probe: 100 * time.Microsecond}, Check: func(int) error { return errIO }})
-	for range 3000 {
+	for range rounds(300, 3000) {
 		id := adopt(t, p, 1)
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = p.With(bg, id, takes(60*time.Microsecond)) })

@@ -63,7 +63,7 @@ func TestAReplaceThatWaitsForAProbeIsToldOfTheEnd(t *testing.T) {
 				default:
 					t.Error("Replace still waits, an hour after the end of its handle")
 					gate.open()
-					<-replaced
+					ignore(<-replaced)
 					_ = p.Close()
 					return
 				}
@@ -157,7 +157,7 @@ func TestAReplaceThatWaitsForAProbeEndsWithItsContext(t *testing.T) {
 			t.Errorf("%v: %v", e.Outcome, err)
 		}
 		gate.open()
-		<-replaced
+		ignore(<-replaced)
 		_ = p.Close()
 	})
 }

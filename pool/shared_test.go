@@ -147,7 +147,7 @@ func TestLaneClosedUnderneath(t *testing.T) {
 		busy.await(t, 1)
 		down := start(func() error { return g.lane.Shutdown(bg) })
 		synctest.Wait()
-		w := refusal(ioerr.Executor, ioerr.ErrShutdown)
+		w := refusal(ioerr.Lane, ioerr.ErrShutdown) // the pool itself is open
 		w.lane = laneName
 		w.check(t, p.Do(bg, nothing))
 		w.check(t, p.With(bg, idle, leave))

@@ -27,7 +27,7 @@ func newProber(deadline time.Duration, paths int, ask func(string) error) (*prob
 	l, err := lane.NewAbandoning(lane.AbandoningConfig{
 		Config: lane.Config{Name: "mounts", Workers: workers, Queue: max(paths, 1)},
 		Grace:  lane.NoGrace,
-		Left:   max(paths, 1),
+		Left:   min(max(paths, 1), 4096), // as many as a lane allows
 	})
 	if err != nil {
 		return nil, err

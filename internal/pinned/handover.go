@@ -98,11 +98,22 @@ func (s *Threads) Hand(ctx context.Context, tasks []Task, inside bool) (n int, f
 	}
 	if j.Sleep(done, nil) == signal.Done {
 		if s.withdraw(j) {
-			return j.at, j.faults, ctx.Err()
+			return j.at, j.faults, endOf(ctx)
 		}
 		j.Take()
 	}
 	return j.at, j.faults, j.why
+}
+
+// endOf is why a context has ended, also of one that does not know, or panics: some of
+// the tasks may have run by then, and their callers wait to be told.
+func endOf(ctx context.Context) (err error) {
+	err = context.Canceled
+	defer func() { _ = recover() }()
+	if e := ctx.Err(); e != nil {
+		err = e
+	}
+	return err
 }
 
 // enqueue puts the job into the line and sees to it that somebody comes.
