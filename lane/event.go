@@ -10,13 +10,17 @@ import (
 type EventKind uint8
 
 // The edges of the queue. Busy and Idle alternate, and so do Saturated and
-// Unsaturated; each is reported exactly once. The queue of urgent calls counts for
+// Unsaturated, and Exhausted and Recovered (of an Abandoning lane); each is reported
+// exactly once. The queue of urgent calls counts for
 // the first two only.
 const (
 	Busy        = EventKind(lanegate.EdgeBusy)        // a call has to wait
 	Idle        = EventKind(lanegate.EdgeIdle)        // no call waits any more
 	Saturated   = EventKind(lanegate.EdgeSaturated)   // the queue is full
 	Unsaturated = EventKind(lanegate.EdgeUnsaturated) // the queue has room again
+
+	Exhausted = EventKind(lanegate.EdgeBarred)   // calls that were left hold every slot: who would wait gets ErrSaturated
+	Recovered = EventKind(lanegate.EdgeUnbarred) // a slot will come free again
 )
 
 // String returns the name of the edge in lower case.
@@ -30,6 +34,10 @@ func (k EventKind) String() string {
 		return "saturated"
 	case Unsaturated:
 		return "unsaturated"
+	case Exhausted:
+		return "exhausted"
+	case Recovered:
+		return "recovered"
 	}
 	return "unknown"
 }

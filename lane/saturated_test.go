@@ -59,9 +59,24 @@ func told(t *testing.T, calls ...<-chan error) {
 // has ended, callers are served, and wait, as before.
 func TestWhoWaitsIsToldWhenTheLaneIsSaturated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var edges []lane.EventKind
 		l := abandoning(t, lane.AbandoningConfig{
-			Config: lane.Config{Workers: 2, Queue: 2, Waiters: 2}, CallLimit: time.Hour, Grace: lane.NoGrace, Left: 1,
+			Config: lane.Config{Workers: 2, Queue: 2, Waiters: 2, OnEvent: func(e lane.Event) {
+				mu.Lock()
+				defer mu.Unlock()
+				if e.Kind == lane.Exhausted || e.Kind == lane.Recovered {
+					edges = append(edges, e.Kind)
+				}
+			}}, CallLimit: time.Hour, Grace: lane.NoGrace, Left: 1,
 		})
+		told := func(t *testing.T, c ...<-chan error) {
+			t.Helper()
+			told(t, c...)
+			mu.Lock()
+			defer mu.Unlock()
+			require.Equal(t, []lane.EventKind{lane.Exhausted}, edges)
+		}
 		replaced := newTask()
 		c := carry(t.Context(), l, lane.Call{}, replaced)
 		time.Sleep(time.Hour)
@@ -94,6 +109,9 @@ func TestWhoWaitsIsToldWhenTheLaneIsSaturated(t *testing.T) {
 
 		close(second.gate)
 		require.NoError(t, returned(t, duty))
+		mu.Lock()
+		require.Equal(t, []lane.EventKind{lane.Exhausted, lane.Recovered}, edges)
+		mu.Unlock()
 		last := newTask()
 		d := carry(t.Context(), l, lane.Call{}, last)
 		synctest.Wait()

@@ -5,12 +5,15 @@ import "sync/atomic"
 // EdgeKind says what changed.
 type EdgeKind uint8
 
-// The edges. Busy and Idle alternate, and so do Saturated and Unsaturated.
+// The edges. Busy and Idle alternate, and so do Saturated and Unsaturated, Barred and
+// Unbarred.
 const (
 	EdgeBusy        EdgeKind = iota + 1 // the first caller stands in line
 	EdgeIdle                            // nobody stands in line any more
 	EdgeSaturated                       // the queue is full
 	EdgeUnsaturated                     // the queue has room again
+	EdgeBarred                          // whoever would have to wait is sent away
+	EdgeUnbarred                        // callers may wait again
 )
 
 // Edge is one change of the line. Seq counts the edges of the gate from 1.
@@ -27,6 +30,7 @@ type Edge struct {
 type edges struct {
 	fn         func(Edge) // nil: nothing is noted
 	busy, full bool
+	barred     bool
 	seq        uint64
 	pending    []Edge
 	delivering bool
@@ -43,9 +47,12 @@ const maxPending = 1024
 // noteEdges records the state of the line. The mutex is held.
 func (g *Gate) noteEdges() {
 	e := &g.edges
-	busy, full := g.total > 0, g.queueFull()
-	if e.fn == nil || busy == e.busy && full == e.full {
+	busy, full, barred := g.total > 0, g.queueFull(), g.barred[0]
+	if e.fn == nil || busy == e.busy && full == e.full && barred == e.barred {
 		return
+	}
+	if barred && !e.barred {
+		e.add(EdgeBarred, EdgeUnbarred)
 	}
 	// A line is busy before it is full, and has room before it is idle.
 	if busy && !e.busy {
@@ -61,7 +68,10 @@ func (g *Gate) noteEdges() {
 	if !busy && e.busy {
 		e.add(EdgeIdle, EdgeBusy)
 	}
-	e.busy, e.full = busy, full
+	if !barred && e.barred {
+		e.add(EdgeUnbarred, EdgeBarred)
+	}
+	e.busy, e.full, e.barred = busy, full, barred
 	if !e.delivering && len(e.pending) > 0 {
 		e.delivering = true
 		go g.deliver()
