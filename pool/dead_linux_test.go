@@ -120,10 +120,23 @@ func deadChild() {
 		slices.Sort(times)
 		return times[len(times)*99/100], refused
 	}
-	without, _ := round(false)
-	with, refused := round(true)
+	// That the healthy ones are as quick beside a dead one can be told from a machine that
+	// is busy with something else by doing it again.
+	var with, without time.Duration
+	var refused int
+	for try := 0; ; try++ {
+		without, _ = round(false)
+		with, refused = round(true)
+		if with <= without*3/2 {
+			break
+		}
+		fmt.Printf("p99 %v without, %v with the dead one\n", without, with)
+		if try == 4 {
+			fatal("the healthy ones are slower, each time")
+		}
+	}
 	s := p.Stats()
-	if len(s.Lane.Left) > 2 || len(s.Lane.Left) < 1 || s.Lane.Running != 0 {
+	if len(s.Lane.Left) != 1 || s.Lane.LeftTotal != 1 || s.Lane.Running != 0 {
 		fatal(fmt.Sprintf("%+v", s))
 	}
 	stuck, ok := errors.AsType[*ioerr.StuckError](ask(dead, 20*time.Millisecond))
