@@ -1,0 +1,139 @@
+package uring
+
+import (
+	"math"
+	"runtime"
+	"time"
+	"unsafe"
+)
+
+// FD is a file descriptor, AtFDCWD, or a registered file.
+type FD int32
+
+// AtFDCWD is the directory that relative paths begin at.
+const AtFDCWD FD = -100
+
+// firstRegistered is far from descriptors and from AtFDCWD.
+const firstRegistered = FD(math.MinInt32)
+
+// Registered is the file at a place of the table of RegisterFiles.
+func Registered(place int) FD { return firstRegistered + FD(place) }
+
+// of puts the file into a description.
+func (f FD) of(e *sqe) {
+	e.fd = int32(f)
+	if f < AtFDCWD {
+		e.fd = int32(f - firstRegistered)
+		e.flags |= sqeFixedFile
+	}
+}
+
+// lightBytes is how much may be copied before the runtime is told that the thread is away.
+const lightBytes = 64 << 10
+
+// Nop describes an operation that does nothing.
+func (r *Ring) Nop(s Slot) {
+	_, e := r.describe(s, nil)
+	*e = sqe{opcode: OpNop, fd: -1, userData: uint64(s)}
+}
+
+// Read describes a read into buf from an offset, or from the file's own position if
+// that is -1. The buffer belongs to the kernel until the completion.
+func (r *Ring) Read(s Slot, fd FD, buf []byte, off int64) { r.transfer(s, OpRead, fd, buf, off, 0) }
+
+// Write describes a write of buf, which must not change until the completion.
+func (r *Ring) Write(s Slot, fd FD, buf []byte, off int64) { r.transfer(s, OpWrite, fd, buf, off, 0) }
+
+// ReadFixed describes a read into a part of a registered buffer.
+func (r *Ring) ReadFixed(s Slot, fd FD, buf []byte, off int64, place int) {
+	r.transfer(s, OpReadFixed, fd, buf, off, place)
+}
+
+// WriteFixed describes a write of a part of a registered buffer.
+func (r *Ring) WriteFixed(s Slot, fd FD, buf []byte, off int64, place int) {
+	r.transfer(s, OpWriteFixed, fd, buf, off, place)
+}
+
+func (r *Ring) transfer(s Slot, op Op, fd FD, buf []byte, off int64, place int) {
+	p := unsafe.Pointer(unsafe.SliceData(buf))
+	_, e := r.describe(s, p)
+	*e = sqe{opcode: op, off: uint64(off), addr: address(p), len: uint32(min(len(buf), maxLen)), userData: uint64(s), bufIndex: uint16(place)}
+	fd.of(e)
+	if len(buf) > lightBytes {
+		r.heavy = true
+	}
+}
+
+// Readv describes a read into several pieces of memory. The pieces and the slice that
+// lists them belong to the kernel until the completion.
+func (r *Ring) Readv(s Slot, fd FD, pieces []Iovec, off int64) { r.vector(s, OpReadv, fd, pieces, off) }
+
+// Writev describes a write of several pieces of memory.
+func (r *Ring) Writev(s Slot, fd FD, pieces []Iovec, off int64) {
+	r.vector(s, OpWritev, fd, pieces, off)
+}
+
+func (r *Ring) vector(s Slot, op Op, fd FD, pieces []Iovec, off int64) {
+	p := unsafe.Pointer(unsafe.SliceData(pieces))
+	_, e := r.describe(s, p)
+	*e = sqe{opcode: op, off: uint64(off), addr: address(p), len: uint32(len(pieces)), userData: uint64(s)}
+	fd.of(e)
+	r.heavy = true
+}
+
+// Pieces appends bufs to pieces.
+func Pieces(pieces []Iovec, bufs ...[]byte) []Iovec {
+	for _, b := range bufs {
+		pieces = append(pieces, Iovec{Base: unsafe.SliceData(b), Len: uintptr(len(b))})
+	}
+	return pieces
+}
+
+// Poll describes waiting until the file is ready for one of the events of poll(2). The
+// result is the events that there are.
+func (r *Ring) Poll(s Slot, fd FD, events uint32) {
+	_, e := r.describe(s, nil)
+	*e = sqe{opcode: OpPollAdd, opFlags: events, userData: uint64(s)}
+	fd.of(e)
+}
+
+// Clock is a clock of the kernel.
+type Clock uint8
+
+// Clocks of TimeoutAt.
+const (
+	Monotonic Clock = iota // does not count the time that the machine sleeps
+	Boottime               // counts it
+	Realtime               // the time of the day, which somebody may set
+)
+
+// Timeout describes waiting for d. It completes with -ETIME when d has passed.
+func (r *Ring) Timeout(s Slot, d time.Duration) { r.timer(s, d, 0) }
+
+// TimeoutAt describes waiting until a clock reads at; see Now.
+func (r *Ring) TimeoutAt(s Slot, at time.Duration, c Clock) {
+	flags := uint32(timeoutAbs)
+	switch c {
+	case Monotonic:
+	case Boottime:
+		flags |= timeoutBoottime
+	case Realtime:
+		flags |= timeoutRealtime
+	}
+	r.timer(s, at, flags)
+}
+
+func (r *Ring) timer(s Slot, d time.Duration, flags uint32) {
+	o, e := r.describe(s, nil)
+	d = max(d, 0)
+	o.time = timespec{sec: int64(d / time.Second), nsec: int64(d % time.Second)}
+	// No number of completions that ends it early: off is zero.
+	*e = sqe{opcode: OpTimeout, fd: -1, addr: address(unsafe.Pointer(&o.time)), len: 1, opFlags: flags, userData: uint64(s)}
+}
+
+// address is what the kernel is told of memory that the slot points to.
+func address(p unsafe.Pointer) uint64 {
+	a := uint64(uintptr(p))
+	runtime.KeepAlive(p)
+	return a
+}

@@ -1,0 +1,110 @@
+package uring
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"unsafe"
+)
+
+// Path is a path as the kernel reads it.
+type Path struct{ first *byte }
+
+// MakePath copies a path. There must be no zero byte in it.
+func MakePath(path string) (Path, error) {
+	if strings.IndexByte(path, 0) >= 0 {
+		return Path{}, &Error{Step: "path", Err: errZeroByte}
+	}
+	b := make([]byte, len(path)+1)
+	copy(b, path)
+	return Path{&b[0]}, nil
+}
+
+var errZeroByte = errors.New("path with a zero byte")
+
+// described returns where to describe an operation that does its work at once, or has
+// the kernel's workers do it: in either case the thread may be away for long.
+func (r *Ring) described(s Slot, memory unsafe.Pointer) (*slot, *sqe) {
+	r.heavy = true
+	return r.describe(s, memory)
+}
+
+// Openat describes opening a file; the result is its descriptor. Whoever does not want to
+// leave it to child processes adds O_CLOEXEC.
+func (r *Ring) Openat(s Slot, dir FD, path Path, flags int, mode uint32) {
+	p := unsafe.Pointer(path.first)
+	_, e := r.described(s, p)
+	*e = sqe{opcode: OpOpenat, fd: int32(dir), addr: address(p), len: mode, opFlags: uint32(flags) | uint32(largeFile), userData: uint64(s)}
+}
+
+// CloseFD describes closing a descriptor. Closing may write what is left to a slow
+// device, so it is always left to a worker of the kernel.
+func (r *Ring) CloseFD(s Slot, fd FD) {
+	_, e := r.described(s, nil)
+	*e = sqe{opcode: OpClose, flags: sqeAsync, fd: int32(fd), userData: uint64(s)}
+}
+
+// Statx describes asking for the attributes of a file. out belongs to the kernel until the
+// completion.
+func (r *Ring) Statx(s Slot, dir FD, path Path, flags int, mask uint32, out *Statx) {
+	p := unsafe.Pointer(path.first)
+	o, e := r.described(s, p)
+	o.more = unsafe.Pointer(out)
+	*e = sqe{opcode: OpStatx, fd: int32(dir), off: address(o.more), addr: address(p), len: mask, opFlags: uint32(flags), userData: uint64(s)}
+}
+
+// Fsync describes writing a file's data to its device, and its attributes unless dataOnly.
+func (r *Ring) Fsync(s Slot, fd FD, dataOnly bool) {
+	_, e := r.described(s, nil)
+	*e = sqe{opcode: OpFsync, userData: uint64(s)}
+	if dataOnly {
+		e.opFlags = fsyncDatasync
+	}
+	fd.of(e)
+}
+
+// Fallocate describes reserving or giving back a part of a file.
+func (r *Ring) Fallocate(s Slot, fd FD, mode uint32, off, length int64) {
+	_, e := r.described(s, nil)
+	*e = sqe{opcode: OpFallocate, off: uint64(off), addr: uint64(length), len: mode, userData: uint64(s)}
+	fd.of(e)
+}
+
+// Ftruncate describes changing the size of a file.
+func (r *Ring) Ftruncate(s Slot, fd FD, size int64) {
+	_, e := r.described(s, nil)
+	*e = sqe{opcode: OpFtruncate, off: uint64(size), userData: uint64(s)}
+	fd.of(e)
+}
+
+// Fadvise describes announcing how a file will be used.
+func (r *Ring) Fadvise(s Slot, fd FD, off, length int64, advice int) {
+	_, e := r.described(s, nil)
+	*e = sqe{opcode: OpFadvise, off: uint64(off), len: uint32(min(length, math.MaxUint32)), opFlags: uint32(advice), userData: uint64(s)}
+	if length > math.MaxUint32 {
+		e.addr = uint64(length) // since 6.10; before, the part that fits
+	}
+	fd.of(e)
+}
+
+// Renameat describes renaming a file.
+func (r *Ring) Renameat(s Slot, oldDir FD, oldPath Path, newDir FD, newPath Path, flags uint32) {
+	p := unsafe.Pointer(oldPath.first)
+	o, e := r.described(s, p)
+	o.more = unsafe.Pointer(newPath.first)
+	*e = sqe{opcode: OpRenameat, fd: int32(oldDir), off: address(o.more), addr: address(p), len: uint32(newDir), opFlags: flags, userData: uint64(s)}
+}
+
+// Unlinkat describes removing a file, or, by a flag, a directory.
+func (r *Ring) Unlinkat(s Slot, dir FD, path Path, flags int) {
+	p := unsafe.Pointer(path.first)
+	_, e := r.described(s, p)
+	*e = sqe{opcode: OpUnlinkat, fd: int32(dir), addr: address(p), opFlags: uint32(flags), userData: uint64(s)}
+}
+
+// Mkdirat describes making a directory.
+func (r *Ring) Mkdirat(s Slot, dir FD, path Path, mode uint32) {
+	p := unsafe.Pointer(path.first)
+	_, e := r.described(s, p)
+	*e = sqe{opcode: OpMkdirat, fd: int32(dir), addr: address(p), len: mode, userData: uint64(s)}
+}
