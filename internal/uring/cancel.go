@@ -70,7 +70,7 @@ const (
 // late success is not lost, and whoever gets it has the buffer back.
 func (r *Ring) Cancel(s Slot) Attempt {
 	index := s.index()
-	if int(index) >= r.info.Slots {
+	if index >= uint32(r.info.Slots) {
 		return Pointless
 	}
 	if o := &r.slots[index]; o.generation != s.generation() || o.state != busySlot || o.cancelling || o.done {
@@ -93,8 +93,8 @@ func (r *Ring) cancel(index uint32) Attempt {
 	r.cancels++
 	r.owed++
 	r.slots[index].cancelling = true
-	name := uint64(r.name(index))
-	*r.sq.next() = sqe{opcode: OpAsyncCancel, fd: -1, addr: name, userData: name | ofCancel}
+	name := r.name(index)
+	r.sq.next().set(OpAsyncCancel, -1, 0, uint64(name), 0, 0, name|ofCancel)
 	return Described
 }
 

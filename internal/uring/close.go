@@ -77,7 +77,7 @@ func (r *Ring) sweepAll() {
 		r.slots[index].state = busySlot
 		r.busy++
 		r.owed++
-		*r.sq.next() = sqe{opcode: OpAsyncCancel, fd: -1, opFlags: cancelAny | cancelAll, userData: uint64(r.name(index))}
+		r.sq.next().set(OpAsyncCancel, -1, 0, 0, 0, cancelAny|cancelAll, r.name(index))
 		return
 	}
 	for i := range r.slots {

@@ -143,7 +143,7 @@ func (f *fake) enter(_ int, submit, wait, flags uint32, arg *extArg, _ bool) (in
 	head, tail := f.word(0), *f.word(4)
 	taken := 0
 	for e == 0 && *head != tail && taken < int(submit) && (f.most == 0 || taken < f.most) {
-		f.take(*(*sqe)(unsafe.Pointer(&f.sqes[(*head&(f.p.sqEntries-1))*64])))
+		f.take(*f.entry(*head))
 		*head++
 		taken++
 	}
@@ -180,6 +180,10 @@ func (f *fake) enter(_ int, submit, wait, flags uint32, arg *extArg, _ bool) (in
 		return -1, e
 	}
 	return 0, 0
+}
+
+func (f *fake) entry(i uint32) *sqe {
+	return (*sqe)(unsafe.Pointer(&f.sqes[(i&(f.p.sqEntries-1))*64]))
 }
 
 func (f *fake) ready() uint32 { return *f.word(20) - *f.word(16) }

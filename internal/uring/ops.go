@@ -34,7 +34,7 @@ const lightBytes = 64 << 10
 // Nop describes an operation that does nothing.
 func (r *Ring) Nop(s Slot) {
 	_, e := r.describe(s, nil)
-	*e = sqe{opcode: OpNop, fd: -1, userData: uint64(s)}
+	e.set(OpNop, -1, 0, 0, 0, 0, s)
 }
 
 // Read describes a read into buf from an offset, or from the file's own position if
@@ -57,7 +57,8 @@ func (r *Ring) WriteFixed(s Slot, fd FD, buf []byte, off int64, place int) {
 func (r *Ring) transfer(s Slot, op Op, fd FD, buf []byte, off int64, place int) {
 	p := unsafe.Pointer(unsafe.SliceData(buf))
 	_, e := r.describe(s, p)
-	*e = sqe{opcode: op, off: uint64(off), addr: address(p), len: uint32(min(len(buf), maxLen)), userData: uint64(s), bufIndex: uint16(place)}
+	e.set(op, 0, uint64(off), address(p), uint32(min(len(buf), maxLen)), 0, s)
+	e.bufIndex = uint16(place)
 	fd.of(e)
 	if len(buf) > lightBytes {
 		r.heavy = true
@@ -76,7 +77,7 @@ func (r *Ring) Writev(s Slot, fd FD, pieces []Iovec, off int64) {
 func (r *Ring) vector(s Slot, op Op, fd FD, pieces []Iovec, off int64) {
 	p := unsafe.Pointer(unsafe.SliceData(pieces))
 	_, e := r.describe(s, p)
-	*e = sqe{opcode: op, off: uint64(off), addr: address(p), len: uint32(len(pieces)), userData: uint64(s)}
+	e.set(op, 0, uint64(off), address(p), uint32(len(pieces)), 0, s)
 	fd.of(e)
 	r.heavy = true
 }
@@ -93,7 +94,7 @@ func Pieces(pieces []Iovec, bufs ...[]byte) []Iovec {
 // result is the events that there are.
 func (r *Ring) Poll(s Slot, fd FD, events uint32) {
 	_, e := r.describe(s, nil)
-	*e = sqe{opcode: OpPollAdd, opFlags: events, userData: uint64(s)}
+	e.set(OpPollAdd, 0, 0, 0, 0, events, s)
 	fd.of(e)
 }
 
@@ -128,7 +129,7 @@ func (r *Ring) timer(s Slot, d time.Duration, flags uint32) {
 	d = max(d, 0)
 	o.time = timespec{sec: int64(d / time.Second), nsec: int64(d % time.Second)}
 	// No number of completions that ends it early: off is zero.
-	*e = sqe{opcode: OpTimeout, fd: -1, addr: address(unsafe.Pointer(&o.time)), len: 1, opFlags: flags, userData: uint64(s)}
+	e.set(OpTimeout, -1, 0, address(unsafe.Pointer(&o.time)), 1, flags, s)
 }
 
 // address is what the kernel is told of memory that the slot points to.

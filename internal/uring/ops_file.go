@@ -34,14 +34,15 @@ func (r *Ring) described(s Slot, memory unsafe.Pointer) (*slot, *sqe) {
 func (r *Ring) Openat(s Slot, dir FD, path Path, flags int, mode uint32) {
 	p := unsafe.Pointer(path.first)
 	_, e := r.described(s, p)
-	*e = sqe{opcode: OpOpenat, fd: int32(dir), addr: address(p), len: mode, opFlags: uint32(flags) | uint32(largeFile), userData: uint64(s)}
+	e.set(OpOpenat, int32(dir), 0, address(p), mode, uint32(flags)|uint32(largeFile), s)
 }
 
 // CloseFD describes closing a descriptor. Closing may write what is left to a slow
 // device, so it is always left to a worker of the kernel.
 func (r *Ring) CloseFD(s Slot, fd FD) {
 	_, e := r.described(s, nil)
-	*e = sqe{opcode: OpClose, flags: sqeAsync, fd: int32(fd), userData: uint64(s)}
+	e.set(OpClose, int32(fd), 0, 0, 0, 0, s)
+	e.flags = sqeAsync
 }
 
 // Statx describes asking for the attributes of a file. out belongs to the kernel until the
@@ -50,13 +51,13 @@ func (r *Ring) Statx(s Slot, dir FD, path Path, flags int, mask uint32, out *Sta
 	p := unsafe.Pointer(path.first)
 	o, e := r.described(s, p)
 	o.more = unsafe.Pointer(out)
-	*e = sqe{opcode: OpStatx, fd: int32(dir), off: address(o.more), addr: address(p), len: mask, opFlags: uint32(flags), userData: uint64(s)}
+	e.set(OpStatx, int32(dir), address(o.more), address(p), mask, uint32(flags), s)
 }
 
 // Fsync describes writing a file's data to its device, and its attributes unless dataOnly.
 func (r *Ring) Fsync(s Slot, fd FD, dataOnly bool) {
 	_, e := r.described(s, nil)
-	*e = sqe{opcode: OpFsync, userData: uint64(s)}
+	e.set(OpFsync, 0, 0, 0, 0, 0, s)
 	if dataOnly {
 		e.opFlags = fsyncDatasync
 	}
@@ -66,21 +67,21 @@ func (r *Ring) Fsync(s Slot, fd FD, dataOnly bool) {
 // Fallocate describes reserving or giving back a part of a file.
 func (r *Ring) Fallocate(s Slot, fd FD, mode uint32, off, length int64) {
 	_, e := r.described(s, nil)
-	*e = sqe{opcode: OpFallocate, off: uint64(off), addr: uint64(length), len: mode, userData: uint64(s)}
+	e.set(OpFallocate, 0, uint64(off), uint64(length), mode, 0, s)
 	fd.of(e)
 }
 
 // Ftruncate describes changing the size of a file.
 func (r *Ring) Ftruncate(s Slot, fd FD, size int64) {
 	_, e := r.described(s, nil)
-	*e = sqe{opcode: OpFtruncate, off: uint64(size), userData: uint64(s)}
+	e.set(OpFtruncate, 0, uint64(size), 0, 0, 0, s)
 	fd.of(e)
 }
 
 // Fadvise describes announcing how a file will be used.
 func (r *Ring) Fadvise(s Slot, fd FD, off, length int64, advice int) {
 	_, e := r.described(s, nil)
-	*e = sqe{opcode: OpFadvise, off: uint64(off), len: uint32(min(length, math.MaxUint32)), opFlags: uint32(advice), userData: uint64(s)}
+	e.set(OpFadvise, 0, uint64(off), 0, uint32(min(length, math.MaxUint32)), uint32(advice), s)
 	if length > math.MaxUint32 {
 		e.addr = uint64(length) // since 6.10; before, the part that fits
 	}
@@ -92,19 +93,19 @@ func (r *Ring) Renameat(s Slot, oldDir FD, oldPath Path, newDir FD, newPath Path
 	p := unsafe.Pointer(oldPath.first)
 	o, e := r.described(s, p)
 	o.more = unsafe.Pointer(newPath.first)
-	*e = sqe{opcode: OpRenameat, fd: int32(oldDir), off: address(o.more), addr: address(p), len: uint32(newDir), opFlags: flags, userData: uint64(s)}
+	e.set(OpRenameat, int32(oldDir), address(o.more), address(p), uint32(newDir), flags, s)
 }
 
 // Unlinkat describes removing a file, or, by a flag, a directory.
 func (r *Ring) Unlinkat(s Slot, dir FD, path Path, flags int) {
 	p := unsafe.Pointer(path.first)
 	_, e := r.described(s, p)
-	*e = sqe{opcode: OpUnlinkat, fd: int32(dir), addr: address(p), opFlags: uint32(flags), userData: uint64(s)}
+	e.set(OpUnlinkat, int32(dir), 0, address(p), 0, uint32(flags), s)
 }
 
 // Mkdirat describes making a directory.
 func (r *Ring) Mkdirat(s Slot, dir FD, path Path, mode uint32) {
 	p := unsafe.Pointer(path.first)
 	_, e := r.described(s, p)
-	*e = sqe{opcode: OpMkdirat, fd: int32(dir), addr: address(p), len: mode, userData: uint64(s)}
+	e.set(OpMkdirat, int32(dir), 0, address(p), mode, 0, s)
 }

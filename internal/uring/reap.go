@@ -83,9 +83,13 @@ func (r *Ring) Reap(done func(Completion)) int {
 	if r.state != stateClosed {
 		n = r.reapQueue(done)
 	}
-	for k := len(r.dropped); k > 0; k = min(k-1, len(r.dropped)) {
-		index := r.dropped[k-1]
-		r.dropped = r.dropped[:k-1]
+	for range len(r.dropped) { // done may add some, and take some by reaping
+		last := len(r.dropped) - 1
+		if last < 0 {
+			break
+		}
+		index := r.dropped[last]
+		r.dropped = r.dropped[:last]
 		if o := &r.slots[index]; o.done { // what was dropped is its cancellation
 			n += r.end(index, Completion{Res: o.result, Flags: o.flags}, done)
 			continue

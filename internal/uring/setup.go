@@ -2,6 +2,7 @@ package uring
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 	"time"
 	"unsafe"
@@ -35,7 +36,7 @@ func newRing(k kernel, c Config) (*Ring, error) {
 }
 
 func (r *Ring) setup(c Config) error {
-	p, err := r.create(c)
+	p, err := r.create(&c)
 	if err != nil {
 		return err
 	}
@@ -90,9 +91,10 @@ func wanted(c Config) []uint32 {
 // says EINVAL without saying to what. So flags are left out, the newest first, until it
 // agrees; then each of those that were left out on the way is tried once more, since
 // only the last one is known to be at fault. A ring that needs too much memory is tried
-// with half as many slots.
-func (r *Ring) create(c Config) (*params, error) {
-	groups := wanted(c)
+// with half as many slots, down to a handful: c tells how many. (Since about 6.14 the
+// memory of a ring counts against the limit on locked memory.)
+func (r *Ring) create(c *Config) (*params, error) {
+	groups := wanted(*c)
 	granted := make([]bool, len(groups))
 	for i := range granted {
 		granted[i] = true
@@ -120,8 +122,10 @@ func (r *Ring) create(c Config) (*params, error) {
 		return p, r.create1(entries, p)
 	}
 	p, e := try()
+	if e == errNOMEM {
+		r.info.Refused = append(r.info.Refused, Refusal{fmt.Sprintf("%d slots", c.Slots), e})
+	}
 	for e == errNOMEM && c.Slots > 8 {
-		r.info.Refused = append(r.info.Refused, Refusal{"ring of that size", e})
 		c.Slots /= 2
 		c.Entries = min(c.Entries, c.Slots)
 		p, e = try()

@@ -86,7 +86,7 @@ func (s Slot) index() uint32 { return uint32(s) }
 // taken returns the slot, which the caller has taken and not used. All else is a fault
 // of the caller's, and writing to a slot of the kernel's would be worse than a panic.
 func (r *Ring) taken(s Slot) *slot {
-	if i := s.index(); int(i) < len(r.slots) {
+	if i := s.index(); i < uint32(len(r.slots)) {
 		if o := &r.slots[i]; o.generation == s.generation() && o.state == takenSlot {
 			return o
 		}

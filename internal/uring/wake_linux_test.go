@@ -16,7 +16,7 @@ func TestWakeEndsTheWait(t *testing.T) {
 		p := pipe(t)
 		s, _ := r.Take()
 		r.Read(s, FD(p.r.Fd()), make([]byte, 1), -1) // never ends
-		for range 2 { // before the wait
+		for range 2 {                                // before the wait
 			if !r.Wake() {
 				t.Fatal("cannot be woken")
 			}
