@@ -34,7 +34,7 @@ func (r *record) kinds() string {
 // while it is busy.
 func wantAlternation(t *testing.T, events []lane.Event, missed uint64) {
 	t.Helper()
-	var busy, full bool
+	var busy, full, none bool
 	var seq uint64
 	all := missed == 0
 	for i, e := range events {
@@ -48,6 +48,10 @@ func wantAlternation(t *testing.T, events []lane.Event, missed uint64) {
 			ok, full = !full && (busy || !all), true
 		case lane.Unsaturated:
 			ok, full = full && (busy || !all), false
+		case lane.Exhausted:
+			ok, none = !none, true
+		case lane.Recovered:
+			ok, none = none, false
 		}
 		if !ok {
 			t.Fatalf("event %d of %d, %v, cannot follow: busy %v, full %v", i+1, len(events), e, busy, full)
