@@ -38,6 +38,9 @@ func (r *Ring) Enter(submit, wait int, timeout time.Duration) error {
 	case stateOpen:
 		if wait > 0 && timeout != 0 {
 			r.armWake()
+			if r.state != stateOpen {
+				return r.Err()
+			}
 		}
 	case stateRetired:
 		if submit > 0 {
@@ -183,7 +186,7 @@ func (r *Ring) call(submit, wait int, flags uint32, arg *extArg) entered {
 		flags |= enterExtArg
 	}
 	r.stats.Enters++
-	_, e := r.kernel.enter(r.enterFD, uint32(submit), uint32(wait), flags|r.enterFlags, arg, wait == 0 && !r.heavy)
+	_, e := r.kernel.enter(r.enterFD, uint32(submit), uint32(wait), flags|r.enterFlags, arg, wait == 0 && r.weight <= lightBytes)
 	// How many were taken is the head's to say: it is right also when the call was
 	// interrupted after it had submitted, and when a poller submits.
 	return entered{taken: r.advance(), e: e}

@@ -28,8 +28,12 @@ func (f FD) of(e *sqe) {
 	}
 }
 
-// lightBytes is how much may be copied before the runtime is told that the thread is away.
+// lightBytes is how much may be copied before the runtime is told that the thread is
+// away: some 10 us.
 const lightBytes = 64 << 10
+
+// heavy is the weight of an operation of which nobody knows how long it takes.
+const heavy = lightBytes + 1
 
 // Nop describes an operation that does nothing.
 func (r *Ring) Nop(s Slot) {
@@ -60,9 +64,7 @@ func (r *Ring) transfer(s Slot, op Op, fd FD, buf []byte, off int64, place int) 
 	e.set(op, 0, uint64(off), address(p), uint32(min(len(buf), maxLen)), 0, s)
 	e.bufIndex = uint16(place)
 	fd.of(e)
-	if len(buf) > lightBytes {
-		r.heavy = true
-	}
+	r.weight += int64(min(len(buf), heavy))
 }
 
 // Readv describes a read into several pieces of memory. The pieces and the slice that
@@ -79,7 +81,7 @@ func (r *Ring) vector(s Slot, op Op, fd FD, pieces []Iovec, off int64) {
 	_, e := r.describe(s, p)
 	e.set(op, 0, uint64(off), address(p), uint32(len(pieces)), 0, s)
 	fd.of(e)
-	r.heavy = true
+	r.weight += heavy
 }
 
 // Pieces appends bufs to pieces.

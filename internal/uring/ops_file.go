@@ -25,7 +25,7 @@ var errZeroByte = errors.New("path with a zero byte")
 // described returns where to describe an operation that does its work at once, or has
 // the kernel's workers do it: in either case the thread may be away for long.
 func (r *Ring) described(s Slot, memory unsafe.Pointer) (*slot, *sqe) {
-	r.heavy = true
+	r.weight += heavy
 	return r.describe(s, memory)
 }
 

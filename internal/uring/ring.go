@@ -21,9 +21,9 @@ type Ring struct {
 
 	sq     submission
 	cq     completions
-	room   int  // places in the submission queue that Take may grant; 0 unless open
-	heavy  bool // something is filled that may take long to submit: see Enter
-	polled bool // completions may be made in enter only
+	room   int   // places in the submission queue that Take may grant; 0 unless open
+	weight int64 // bytes that may be copied while what is filled is submitted: see call
+	polled bool  // completions may be made in enter only
 
 	slots   []slot   // and those of the ring's own at the end
 	free    []uint32 // stack of free ones

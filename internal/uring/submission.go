@@ -102,7 +102,7 @@ func (r *Ring) advance() int {
 		r.room += n
 	}
 	if r.sq.consumed == r.sq.filled {
-		r.heavy = false
+		r.weight = 0
 	}
 	return int(r.sq.consumed - before)
 }

@@ -3,6 +3,7 @@
 package uring
 
 import (
+	"errors"
 	"runtime"
 	"syscall"
 	"testing"
@@ -93,4 +94,31 @@ func TestAThreadThatEndsLosesNothing(t *testing.T) {
 
 func fadviseNumber() uintptr {
 	return map[string]uintptr{"amd64": 221, "386": 250, "arm64": 223}[runtime.GOARCH]
+}
+
+func TestARingOfAThreadRetiresWhenAnotherOneDrivesIt(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	r := live(t, Config{Thread: true})
+	if r.Info().Flags&setupDeferTaskrun == 0 {
+		t.Skip(r.Info())
+	}
+	nops(t, r, 3)
+	other := make(chan error)
+	go func() {
+		runtime.LockOSThread() // so that it is not this thread, which is locked
+		defer runtime.UnlockOSThread()
+		other <- r.Submit()
+	}()
+	if err := <-other; !errors.Is(err, ErrRetired) {
+		t.Error(err)
+	}
+	n := 0
+	if err := r.Close(time.Second, func(c Completion) {
+		if c.Dropped {
+			n++
+		}
+	}); err != nil || n != 3 {
+		t.Error(err, n)
+	}
 }

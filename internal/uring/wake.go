@@ -20,6 +20,10 @@ type wakeup struct {
 	fd int          // -1: none
 }
 
+// maxSpins is how often a poller is asked whether it has moved the head, 20 us and more
+// apart.
+const maxSpins = 10000
+
 // Wake ends the wait of the owner in Enter, or the next one if he does not wait. Any number of
 // calls before that end one wait. Anybody may call it, at any time; it reports false if
 // the ring cannot be woken: closed, or with IOPoll.
@@ -41,8 +45,17 @@ func (r *Ring) armWake() {
 	if r.wakeup.armed || r.wakeup.fd < 0 {
 		return
 	}
-	if r.wakeup.filled {
-		return // the last one is still being taken, by a poller
+	// A poller makes the completion of an entry before it moves the head past it. That takes
+	// it no time, unless it is no more.
+	for i := 0; r.wakeup.filled; i++ {
+		if r.advance(); !r.wakeup.filled {
+			break
+		}
+		if i == maxSpins {
+			r.retire("wake", errTIME)
+			return
+		}
+		r.kernel.sleep(stallTime)
 	}
 	r.wakeup.armed, r.wakeup.filled = true, true
 	r.wakeup.place = r.sq.filled
