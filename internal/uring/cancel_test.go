@@ -70,7 +70,9 @@ func TestThereAreOnlySoManyCancellationsAtATime(t *testing.T) {
 	for _, s := range all {
 		switch r.Cancel(s) {
 		case Described:
-			n++
+			if n++; n > r.Info().Cancels {
+				t.Fatalf("%d cancellations, at most %d are allowed", n, r.Info().Cancels)
+			}
 		case NotNow:
 			if n != r.Info().Cancels {
 				t.Fatalf("not now after %d", n)

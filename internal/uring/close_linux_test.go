@@ -148,6 +148,9 @@ func TestNoDescriptorIsLeft(t *testing.T) {
 		for _, c := range configs() {
 			r, err := New(c)
 			require.NoError(t, err)
+			if c.Thread && r.enterFlags == 0 && r.info.Flags&setupDeferTaskrun != 0 {
+				t.Fatal("the thread has no place left for its ring:", r.Info())
+			}
 			one(t, r, r.Nop)
 			require.NoError(t, r.Close(time.Second, nil))
 		}

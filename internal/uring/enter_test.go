@@ -267,3 +267,16 @@ func TestAnOverflowIsFlushed(t *testing.T) {
 		t.Errorf("%d reaped, want 8: %+v", n, s)
 	}
 }
+
+func TestASubmissionThatTakesNothingIsPutOff(t *testing.T) {
+	f, r := ring(t, Config{})
+	f.most = -1
+	nops(t, r, 3)
+	if err := r.Submit(); err != nil || r.Filled() != 3 {
+		t.Error(err, r.Filled())
+	}
+	if err := r.Enter(All, 1, -1); !errors.Is(err, errAGAIN) || !errors.Is(err, ErrRetired) {
+		t.Error(err)
+	}
+	f.most = 0
+}

@@ -185,3 +185,37 @@ func TestAPanicInDoneLosesNothing(t *testing.T) {
 		t.Errorf("%d told, want 5", told)
 	}
 }
+
+func TestTheSlotIsFreeBeforeItsCompletionIsTold(t *testing.T) {
+	_, r := ring(t, Config{Slots: 1})
+	nops(t, r, 1)
+	if err := r.Submit(); err != nil {
+		t.Fatal(err)
+	}
+	if r.Reap(func(Completion) { nops(t, r, 1) }) != 1 || r.Busy() != 1 {
+		t.Error("not told")
+	}
+}
+
+func TestAWaitFromInsideKnowsOfThoseNotToldYet(t *testing.T) {
+	f, r := ring(t, Config{})
+	nops(t, r, 5)
+	if err := r.Submit(); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	done := func(Completion) { told++ }
+	r.Reap(func(Completion) {
+		told++
+		if told > 1 {
+			return
+		}
+		if err := r.Enter(All, 4, -1); err != nil { // four are copied, none is in the queue
+			t.Error(err)
+		}
+		r.Reap(done)
+	})
+	if told != 5 || f.waits > 0 {
+		t.Errorf("%d told, want 5", told)
+	}
+}
