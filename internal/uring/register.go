@@ -82,9 +82,11 @@ func (r *Ring) UnregisterFiles() error {
 
 // LimitWorkers sets how many threads the kernel may have for operations on files
 // (bounded), and for those that may wait for ever (unbounded): pipes, terminals, sockets.
-// Zero leaves a limit as it is. It returns what they were. The limits are those of the
-// calling thread's process; the kernel has one pool of workers for all rings of a
-// thread.
+// Zero leaves a limit as it is. It returns what they were.
+//
+// The kernel has a pool of such workers for each thread that submits, and this is the
+// limit of each. An owner that is not locked submits from several threads over time, so
+// it may have a few times as many, until they have been idle for some seconds.
 func (r *Ring) LimitWorkers(bounded, unbounded int) (wasBounded, wasUnbounded int, err error) {
 	n := &[2]uint32{uint32(bounded), uint32(unbounded)}
 	err = r.register("limit workers", registerIOWQMax, unsafe.Pointer(n), len(n))
