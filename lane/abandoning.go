@@ -142,8 +142,9 @@ type Abandoning struct {
 	watch   *time.Timer       // for the head of running
 	armed   bool
 	epoch   time.Time
-	gone    signal.Crowd // callers of Drain
-	cache   sync.Pool    // of *carried
+	gone    signal.Crowd     // callers of Drain
+	givenUp map[uint64]error // owners who have given up, and why
+	cache   sync.Pool        // of *carried
 }
 
 // NewAbandoning makes an Abandoning lane. Its error is an *ioerr.ArgumentError that

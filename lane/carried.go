@@ -79,9 +79,14 @@ func (l *Abandoning) now() int64 { return int64(time.Since(l.epoch)) }
 func (l *Abandoning) begin(k *carried) {
 	k.began = l.now()
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.running.pushBack(k)
 	l.arm(k.began)
+	var wake []*carried
+	if cause, ok := l.givenUp[k.owner]; ok {
+		wake = l.hurry(wake, k, cause)
+	}
+	l.mu.Unlock()
+	wakeAll(wake)
 }
 
 // arm sets the watch for the oldest call, one timer for all: their limits are the
@@ -135,6 +140,10 @@ func wakeAll(calls []*carried) {
 // GiveUp implements [Carrier].
 func (l *Abandoning) GiveUp(owner uint64, cause error) {
 	l.mu.Lock()
+	if l.givenUp == nil {
+		l.givenUp = make(map[uint64]error)
+	}
+	l.givenUp[owner] = cause
 	var wake []*carried
 	for k := l.running.head; k != nil; {
 		next := k.next
@@ -145,6 +154,14 @@ func (l *Abandoning) GiveUp(owner uint64, cause error) {
 	}
 	l.mu.Unlock()
 	wakeAll(wake)
+}
+
+// Forget implements [Gated].
+func (l *Abandoning) Forget(owner uint64) {
+	l.gated.Forget(owner)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.givenUp, owner)
 }
 
 // await waits for the end of a call, or leaves it: when its context or the limit has

@@ -19,9 +19,10 @@ type Carrier interface {
 	// is for a call whose handle or key is held by one that was left.
 	Carry(ctx context.Context, c Call, t Task) error
 
-	// GiveUp tells the callers of the running calls with the given Call.Owner to leave
-	// them, by the rules of the lane, as if their contexts had ended with that cause. It
-	// does not wait. On a lane where nobody leaves it does nothing.
+	// GiveUp tells the callers of calls with the given Call.Owner, those that run and
+	// those that begin later, to leave them, by the rules of the lane, as if their
+	// contexts had ended with that cause. It does not wait. Gated.Forget undoes it. On a
+	// lane where nobody leaves it does nothing.
 	GiveUp(owner uint64, cause error)
 }
 

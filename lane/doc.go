@@ -72,7 +72,7 @@
 // less what others in them have, and threads-max and pid_max of the kernel; less
 // GOMAXPROCS and 16, for the runtime and what blocks outside of lanes. Leave more room
 // where more blocks there: name look-ups, programs that are waited for, hooks of a pool
-// that hang (up to 32 each). Threads that other processes of the same user have under
+// that hang (up to 32 each), and pool.Config.Interrupt where it blocks. Threads that other processes of the same user have under
 // RLIMIT_NPROC are not known.
 //
 // The limits are read when the first lane is made, which takes a tenth of a millisecond

@@ -23,7 +23,8 @@ type PinnedConfig struct {
 
 	// Start runs on each thread before its first call, also on those that replace others.
 	// NewPinned waits for it. If it fails, panics or ends its goroutine, there is no such
-	// thread (*ioerr.StartError). May be nil.
+	// thread (*ioerr.StartError). Threads that replace others start one at a time, so it
+	// must not hang. May be nil.
 	Start func(i int) error
 
 	// Stop runs on each thread whose Start has succeeded, as the last thing there: when

@@ -26,6 +26,14 @@ type exchange[R any] struct {
 
 // borrow gets the lease, from the ward if that keeps it.
 func (x *exchange[R]) borrow(ctx context.Context, id handle.ID, opts []Option) (err error) {
+	if lc := callOf(opts); !lc.Accept.IsZero() {
+		x.until = &lc.Accept // for all that it waits for
+	}
+	defer func() {
+		if x.lease.Entry == nil { // also if the caller's context panics
+			x.unlist()
+		}
+	}()
 	for {
 		l, ok, wait := x.pool.ward.take(id)
 		switch {
@@ -54,9 +62,12 @@ func (x *exchange[R]) await(ctx context.Context, id handle.ID, wait <-chan struc
 	case lc.Policy == lane.FailFast:
 		return refuse(ioerr.ErrHandleBusy)
 	}
+	if x.listed == nil && (lc.Label != "" || c.calls.watch != nil) {
+		x.listed = c.calls.add(lc.Label, id, nil, waitsForHandle)
+	}
 	var expired <-chan time.Time
-	if !lc.Accept.IsZero() {
-		timer := time.NewTimer(time.Until(lc.Accept))
+	if x.until != nil {
+		timer := time.NewTimer(time.Until(*x.until))
 		defer timer.Stop()
 		expired = timer.C
 	}
@@ -73,7 +84,7 @@ func (x *exchange[R]) await(ctx context.Context, id handle.ID, wait <-chan struc
 // run opens the new resource and puts it in place.
 func (x *exchange[R]) run(ctx context.Context, opts []Option) error {
 	p, at, old := x.pool, x.pool.siteOf(x.lease), x.lease.Resource.value
-	x.unjudged = true
+	x.unjudged, at.opening = true, true
 	if p.carrier == nil {
 		defer x.giveBack(false)
 		_, err := run(ctx, p.own(), at, &x.stay, func(ctx context.Context) (struct{}, error) {
@@ -125,6 +136,7 @@ func (x *exchange[R]) swap(old, fresh R) {
 
 // giveBack ends the lease.
 func (x *exchange[R]) giveBack(left bool) {
+	x.lease.Resource.site.opening = false
 	v := &x.lease.Resource.site.verdict
 	poison := v.poison
 	*v = verdict{told: left || poison != nil, given: left, left: left, barred: left, poison: poison}

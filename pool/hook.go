@@ -55,7 +55,7 @@ func (h *hooks) perform(name string, id handle.ID, hook func() error, over func(
 	// else's making that does not know Must; then the hook runs without a slot, unless
 	// it is for the threads of the lane: then it does not run, and that is reported.
 	call := lane.Call{Label: name, Handle: id.Uint64(), Owner: h.core.owner, Policy: lane.Wait, Must: true}
-	r := &hookRun{hooks: h, name: name, id: id, hook: hook, leave: func() {}, over: over, late: late}
+	r := &hookRun{hooks: h, name: name, id: id, hook: hook, over: over, late: late}
 	if h.core.carrier != nil && h.core.lane.Capabilities().DedicatedThreads {
 		d := &duty{hookRun: r, done: make(chan struct{})}
 		err := h.core.carrier.Carry(context.Background(), call, d)
@@ -79,7 +79,7 @@ type hookRun struct {
 	name  string
 	id    handle.ID
 	hook  func() error
-	leave func() // gives back the slot
+	leave func() // gives back the slot; nil if that is not for the hook to do
 	over  func(err error, hangs bool)
 	late  func()
 
@@ -124,8 +124,10 @@ func (r *hookRun) giveUp() {
 	case !r.settle():
 		r.hooks.hangsNoMore()
 	default:
-		r.hooks.loses(r.me)
-		r.leave()
+		if r.leave != nil {
+			r.hooks.note(func() { r.me.slotless = true })
+			r.leave()
+		}
 		r.over(&ioerr.HookError{Hook: r.name, Handle: r.id, Err: ioerr.ErrHookTimeout}, true)
 	}
 }
@@ -136,7 +138,9 @@ func (r *hookRun) ended(err error) {
 		r.late()
 		return
 	}
-	r.leave()
+	if r.leave != nil {
+		r.leave()
+	}
 	r.over(err, false)
 }
 
@@ -172,12 +176,13 @@ type runningHook struct {
 	id        handle.ID
 	began     time.Time
 	slotless  bool
+	keeps     bool // the lease of its resource, though its call has ended
 }
 
 // enter notes that this goroutine runs a hook, until the function that it returns is
 // called.
 func (h *hooks) enter(name string, id handle.ID, slotless bool) (me *runningHook, exit func()) {
-	me = &runningHook{goroutine(), name, id, time.Now(), slotless}
+	me = &runningHook{goroutine(), name, id, time.Now(), slotless, false}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.running = append(h.running, me)
@@ -188,11 +193,11 @@ func (h *hooks) enter(name string, id handle.ID, slotless bool) (me *runningHook
 	}
 }
 
-// loses notes that a hook has no slot any more.
-func (h *hooks) loses(r *runningHook) {
+// note changes what is known of a hook.
+func (h *hooks) note(change func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r.slotless = true
+	change()
 }
 
 // list returns the hooks that run.

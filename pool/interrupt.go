@@ -20,6 +20,7 @@ type interruption[R any] struct {
 	stop  func() bool
 	done  chan struct{} // closed when the hook has returned
 	state atomic.Uint32
+	me    atomic.Pointer[runningHook]
 	lease registry.Lease[resource[R]] // to be given back by the hook; set before state
 }
 
@@ -52,7 +53,8 @@ func (p *Pool[R]) interruptible(ctx context.Context, e *registry.Entry[resource[
 // call is the goroutine of the hook.
 func (i *interruption[R]) call(r R) {
 	p := i.pool
-	_, done := p.hooks.enter("interrupt", i.entry.ID, true)
+	me, done := p.hooks.enter("interrupt", i.entry.ID, true)
+	i.me.Store(me)
 	callHook("interrupt", i.entry.ID, func() error { p.interrupt(r); return nil }, func(err error) {
 		if err != nil {
 			p.hookFailed(err)
@@ -106,6 +108,9 @@ func (i *interruption[R]) keepLease(l registry.Lease[resource[R]]) bool {
 		return &ioerr.StuckError{Label: "interrupt", Age: time.Since(began), Err: ioerr.ErrHandleBusy}
 	})
 	if i.state.CompareAndSwap(hookRuns, hookKeeps) {
+		if me := i.me.Load(); me != nil {
+			i.pool.hooks.note(func() { me.keeps = true })
+		}
 		i.pool.hookFailed(&ioerr.HookError{Hook: "interrupt", Handle: l.ID, Err: ioerr.ErrHookTimeout})
 		return true
 	}

@@ -43,9 +43,11 @@ func (p *Pool[R]) registerLate(ctx context.Context, lease registry.Lease[resourc
 	committed := false
 	t := &parcel[R]{fn: open}
 	t.core, t.unjudged = p.own(), true
+	at := p.siteOf(lease)
+	at.opening = true
 	t.discard = func(r R) { p.bin.discard(p.reg.Detach(lease.ID, resource[R]{value: r})) }
 	t.giveBack = func(left bool) {
-		lease.Resource.site.verdict = verdict{} // it was about the opening
+		at.opening, at.verdict = false, verdict{}
 		if left || !t.taken() {
 			if !left {
 				t.undoResult() // the lane could not put its thread back
@@ -56,7 +58,7 @@ func (p *Pool[R]) registerLate(ctx context.Context, lease registry.Lease[resourc
 		lease.Resource.value = t.v
 		committed = !lease.Commit()
 	}
-	_, err := t.send(ctx, p.carrier, p.siteOf(lease), opts)
+	_, err := t.send(ctx, p.carrier, at, opts)
 	switch {
 	case err != nil:
 		return handle.ID{}, err

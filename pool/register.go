@@ -32,8 +32,10 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 			p.reg.Abort(lease)
 		}
 	}()
-	r, err := run(ctx, p.own(), p.siteOf(lease), &stay{unjudged: true}, open, opts) // like a transaction on what is to be opened
-	lease.Resource.site.verdict = verdict{}
+	at := p.siteOf(lease)
+	at.opening = true
+	r, err := run(ctx, p.own(), at, &stay{unjudged: true}, open, opts) // like a transaction on what is to be opened
+	at.opening, at.verdict = false, verdict{}
 	if err != nil {
 		return handle.ID{}, err
 	}

@@ -110,7 +110,7 @@ func (p *Pool[R]) report() *Report {
 		if h.name == "dispose" {
 			continue
 		}
-		held[h.id] = true
+		held[h.id] = held[h.id] || h.name == "check" || h.keeps // else it is its call that holds the handle
 		r.Running = append(r.Running, Call{Label: h.name, Handle: h.id, Age: time.Since(h.began)})
 		if h.slotless {
 			slotless++

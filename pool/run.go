@@ -45,14 +45,8 @@ func Run[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T,
 // while it waited for its handle, or nil.
 func run[T any](ctx context.Context, c *core, at *site, was *stay, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
 	var s stay
-	if err := s.check(ctx, c, lacks(fn == nil, "fn")); err != nil {
-		if was != nil {
-			was.unlist()
-		}
-		return v, err
-	}
 	if was != nil {
-		s.until, s.listed, s.unjudged = was.until, was.listed, was.unjudged
+		s.core, s.until, s.listed, s.unjudged = c, was.until, was.listed, was.unjudged
 	}
 	defer func() {
 		if s.begun && !s.ended {
@@ -60,6 +54,9 @@ func run[T any](ctx context.Context, c *core, at *site, was *stay, fn func(conte
 		}
 		s.leave()
 	}()
+	if err := s.check(ctx, c, lacks(fn == nil, "fn")); err != nil {
+		return v, err
+	}
 	if at == nil {
 		at = &c.here
 	}
@@ -184,7 +181,9 @@ func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Opti
 		return lease, nil
 	}
 	lc := callOf(opts)
-	if !lc.Accept.IsZero() {
+	if s.until != nil {
+		lc.Accept = *s.until
+	} else if !lc.Accept.IsZero() {
 		until := lc.Accept // for the wait for the lane as well
 		s.until = &until
 	}
@@ -193,7 +192,9 @@ func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Opti
 		return lease, p.refuse(ctx, ioerr.ErrReentry, ioerr.Handle, lc.Label, id)
 	}
 	if lc.Label != "" || p.calls.watch != nil {
-		s.listed = p.calls.add(lc.Label, id, nil, waitsForHandle)
+		if s.listed == nil {
+			s.listed = p.calls.add(lc.Label, id, nil, waitsForHandle)
+		}
 		defer func() {
 			if lease.Entry == nil { // also if the caller's context panics
 				s.unlist()

@@ -22,6 +22,7 @@ type site struct {
 
 	// For the holder of the lease; unused outside transactions.
 	verdict verdict
+	opening bool                                           // the call opens a resource, and uses none
 	bar     func(label string, began time.Time, why error) // bars the handle; nil if nobody is judged
 }
 
@@ -48,9 +49,11 @@ func (s *site) begin(ctx context.Context, plain bool) (context.Context, *mark) {
 
 // failed is the error of a call here that returned err, counted.
 func (s *site) failed(err error, label string) error {
-	if label != "" {
+	if label != "" || s.core.judges && !s.id.IsZero() {
+		e := s.core.failure(err, label, s.id)
+		_ = s.core.count(e) // before Bad, which may end the goroutine
 		s.blame(err)
-		return s.core.count(s.core.failure(err, label, s.id))
+		return e
 	}
 	return s.core.count(s.failure(err))
 }
@@ -60,7 +63,7 @@ func (s *site) failed(err error, label string) error {
 // errno), so the last one is kept and told again if it fits: that costs a failing
 // call no allocation. It is kept, with whatever it refers to, until another one comes.
 func (s *site) failure(err error) *ioerr.Error {
-	if e := s.last.Load(); e != nil && (!s.core.judges || s.id.IsZero()) && identicalErrors(e.Err, err) {
+	if e := s.last.Load(); e != nil && identicalErrors(e.Err, err) {
 		return e
 	}
 	e := s.core.failure(err, "", s.id)
@@ -77,13 +80,13 @@ func (s *site) blame(err error) bool {
 		return false
 	}
 	v := &s.verdict
-	if s.core.judges {
-		v.err, v.bad = err, true
-		v.bad = !v.broken && s.core.judge(s.id, err)
-	}
 	p := poisonIn(err)
 	if p != nil {
 		v.told, v.poison = true, p.err
+	}
+	if s.core.judges && !s.opening {
+		v.err, v.bad = err, true
+		v.bad = !v.broken && s.core.judge(s.id, err)
 	}
 	return p != nil
 }

@@ -103,12 +103,12 @@ func later(from int64, d time.Duration) int64 {
 	return never
 }
 
-// quarter is one of a duration, not zero if that is not.
+// quarter is one of a duration, but long enough not to look all the time.
 func quarter(d time.Duration) time.Duration {
 	if d == 0 {
 		return 0
 	}
-	return d/4 + 1
+	return max(d/4, time.Millisecond)
 }
 
 // expect sees to it that a call is looked at when it is due. calls.mu is held.
@@ -230,10 +230,12 @@ func (w *watch) stop(ctx context.Context) bool {
 		return false
 	}
 	defer func() { <-w.turn }()
+	w.calls.mu.Lock()
 	if w.old {
 		w.old = false
 		w.post(Event{Kind: QueueMoves})
 	}
+	w.calls.mu.Unlock()
 	if w.wedged {
 		w.wedged = false
 		w.post(Event{Kind: LaneMoves})

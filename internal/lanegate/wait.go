@@ -10,9 +10,9 @@ import (
 // Wait is the half of Acquire that waits, for a caller that stands in line: until the
 // ticket is settled, or taken out of the line again. After it the ticket is the gate's.
 func (g *Gate) Wait(ctx context.Context, t *Ticket) (s Slot, v Verdict) {
-	expired := g.deadline(t)
+	expired, done := g.deadline(t), doneOf(ctx)
 	for v == 0 {
-		switch t.Sleep(ctx.Done(), expired) {
+		switch t.Sleep(done, expired) {
 		case signal.Woken:
 			s, v = g.look(ctx, t)
 		case signal.Expired:
@@ -24,6 +24,26 @@ func (g *Gate) Wait(ctx context.Context, t *Ticket) (s Slot, v Verdict) {
 	}
 	g.tickets.put(t)
 	return s, v
+}
+
+// HasEnded reports whether a context has ended, or panics when it is asked: what its
+// caller has in a line is given up then, before the panic is his.
+func HasEnded(ctx context.Context) (ended bool) {
+	ended = true
+	defer func() { _ = recover() }()
+	return ctx.Err() != nil
+}
+
+// doneOf is the channel of a context; of one that panics it is closed.
+func doneOf(ctx context.Context) (done <-chan struct{}) {
+	defer func() {
+		if recover() != nil {
+			closed := make(chan struct{})
+			close(closed)
+			done = closed
+		}
+	}()
+	return ctx.Done()
 }
 
 // deadline starts the timer of a ticket that has a deadline for its acceptance.
@@ -40,7 +60,7 @@ func (g *Gate) deadline(t *Ticket) <-chan time.Time {
 func (g *Gate) receive(ctx context.Context, t *Ticket) (Slot, Verdict) {
 	v := Verdict(t.state.Load())
 	if v == Granted {
-		if ctx.Err() != nil && t.slot.passOn(t.inherits) {
+		if HasEnded(ctx) && t.slot.passOn(t.inherits) {
 			return Slot{}, Ended
 		}
 		g.arriving.Add(-1)
@@ -60,7 +80,7 @@ func (g *Gate) look(ctx context.Context, t *Ticket) (Slot, Verdict) {
 	if t.state.Load() != 0 {
 		return g.receive(ctx, t)
 	}
-	if ctx.Err() != nil && !(t.inherits && g.Closed()) { // as if it had seen that first
+	if HasEnded(ctx) && !(t.inherits && g.Closed()) { // as if it had seen that first
 		t.Wake()
 		return g.quit(ctx, t, Ended)
 	}

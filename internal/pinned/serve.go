@@ -173,7 +173,12 @@ func (s *Threads) leave(t *Thread) {
 			panic(v)          // not ours; it ends the process
 		}
 		t.tainted = true
-		t.job.fail(&ExitError{t.job.at - 1})
+		t.seq.Add(1)
+		if t.restoring {
+			t.job.fail(&ioerr.RestoreError{Task: t.job.at - 1, Err: ioerr.ErrGoexit})
+		} else {
+			t.job.fail(&ExitError{t.job.at - 1})
+		}
 	}
 	if t.tainted {
 		s.retire(t)

@@ -37,6 +37,8 @@ type Thread struct {
 	job      *job // what it runs
 	over     *job // what it has run; its caller is told when the thread has looked further
 	restores []func() error
+
+	restoring bool // the functions run
 }
 
 // state is what a thread does.
@@ -76,6 +78,7 @@ func (t *Thread) Restore(f func() error) { t.restores = append(t.restores, f) }
 
 // restore runs the restore functions of the task that has returned.
 func (t *Thread) restore() {
+	t.restoring = true
 	for n := len(t.restores) - 1; n >= 0; n = len(t.restores) - 1 {
 		f := t.restores[n]
 		t.restores[n] = nil
@@ -85,6 +88,7 @@ func (t *Thread) restore() {
 			t.job.fail(&ioerr.RestoreError{Task: t.job.at - 1, Err: err})
 		}
 	}
+	t.restoring = false
 }
 
 // announce tells New that the thread is ready, or why not.

@@ -149,7 +149,7 @@ func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q *lanegate.Req
 		return r.Acquire(ctx, id, q) // it was barred for a moment, and is not any more
 	case v != lanegate.Granted:
 		return Lease[R]{}, r.refusal(ctx, v)
-	case ctx.Err() != nil && e.gate.Closed():
+	case e.gate.Closed() && lanegate.HasEnded(ctx):
 		var orphan Lease[R]
 		if slot.Release() {
 			orphan.Entry = e
