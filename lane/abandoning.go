@@ -122,9 +122,10 @@ func (c AbandoningConfig) complete() (AbandoningConfig, error) {
 // Left threads at a time.
 type Abandoning struct {
 	gated
-	rules AbandoningConfig
-	late  atomic.Uint64 // panics in OnLate
-	stuck atomic.Uint64 // calls refused because of others that were left
+	rules  AbandoningConfig
+	late   atomic.Uint64 // panics in OnLate
+	stuck  atomic.Uint64 // calls refused because of others that were left
+	turned atomic.Uint64 // of these, in their turn: the gate has counted them as completed
 
 	leftNow atomic.Int64 // len(left), for those who need not know more
 
@@ -211,6 +212,7 @@ func (l *Abandoning) Carry(ctx context.Context, c Call, t Task) error {
 		return err
 	}
 	if err := l.stuckOn(&c); err != nil { // what it waited behind has been left meanwhile
+		l.turned.Add(1)
 		l.Leave(slot)
 		return err
 	}

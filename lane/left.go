@@ -25,7 +25,12 @@ func (l *Abandoning) tell(k *carried) {
 func (l *Abandoning) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	turned := l.turned.Load() // before the gate, which has counted each of them already, or is about to
 	s := l.gated.Stats()
+	s.Started -= min(turned, s.Completed)
+	s.Accepted -= min(turned, s.Completed)
+	s.Submitted -= min(turned, s.Completed)
+	s.Completed -= min(turned, s.Completed)
 	s.CallbackPanics += l.late.Load()
 	n := l.stuck.Load()
 	s.Refused.Stuck += n

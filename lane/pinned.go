@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/iolane/iolane/internal/pinned"
+	"github.com/iolane/iolane/internal/signal"
 	"github.com/iolane/iolane/ioerr"
 )
 
@@ -110,6 +111,10 @@ type Pinned struct {
 	noEnter error
 	cache   sync.Pool // of *handed
 
+	mu    sync.Mutex // a leaf
+	tails int        // see tail
+	gone  signal.Crowd
+
 	// Calls that had a slot and no thread. The gate has counted them as completed.
 	dropped, reentered atomic.Uint64
 }
@@ -190,14 +195,9 @@ func (l *Pinned) CarryBatch(ctx context.Context, c Call, tasks []Task) (n int, e
 		return 0, err
 	}
 	h := l.pack(tasks)
+	l.tail(1)
+	defer l.tail(-1)
 	n, faults, why := l.hand(ctx, &c, slot, h)
-	switch {
-	case n > 0 || why == nil:
-	case errors.Is(why, ioerr.ErrReentry):
-		l.reentered.Add(1)
-	default:
-		l.dropped.Add(1)
-	}
 	for i, t := range tasks[:n] {
 		t.End(false, faultOf(faults, i))
 	}
@@ -207,8 +207,44 @@ func (l *Pinned) CarryBatch(ctx context.Context, c Call, tasks []Task) (n int, e
 
 // hand has the tasks run and gives back the slot, also if the caller's context panics.
 func (l *Pinned) hand(ctx context.Context, c *Call, slot Slot, h *handed) (n int, faults, why error) {
-	defer l.Leave(slot)
-	return l.own.Hand(ctx, h.list, c.NoWait)
+	why = context.Canceled // for one that panics
+	defer func() {
+		switch {
+		case n > 0 || why == nil:
+		case errors.Is(why, ioerr.ErrReentry):
+			l.reentered.Add(1)
+		default:
+			l.dropped.Add(1)
+		}
+		l.Leave(slot)
+	}()
+	n, faults, why = l.own.Hand(ctx, h.list, c.NoWait)
+	return n, faults, why
+}
+
+// tail counts calls that have a slot or are in their last steps without one.
+func (l *Pinned) tail(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tails += n; l.tails == 0 {
+		l.gone.WakeAll()
+	}
+}
+
+// Drain implements [Gated]. It waits for the last steps of calls, too.
+func (l *Pinned) Drain(ctx context.Context) error {
+	if err := l.gated.Drain(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	if l.tails == 0 {
+		l.mu.Unlock()
+		return nil
+	}
+	if !l.gone.Wait(ctx, &l.mu) {
+		return ctx.Err()
+	}
+	return nil
 }
 
 // faultOf is what went wrong with the thread after the task at place i.
@@ -282,6 +318,9 @@ func (l *Pinned) Stats() Stats {
 // (the first 16); later calls return the same.
 func (l *Pinned) Shutdown(ctx context.Context) error {
 	if err := l.stop(ctx); err != nil || l.own == nil {
+		return err
+	}
+	if err := l.Drain(ctx); err != nil {
 		return err
 	}
 	err := l.own.Close(ctx)

@@ -29,8 +29,11 @@ func (g *Gate) Wait(ctx context.Context, t *Ticket) (s Slot, v Verdict) {
 // HasEnded reports whether a context has ended, or panics when it is asked: what its
 // caller has in a line is given up then, before the panic is his.
 func HasEnded(ctx context.Context) (ended bool) {
-	ended = true
-	defer func() { _ = recover() }()
+	defer func() {
+		if recover() != nil {
+			ended = true
+		}
+	}()
 	return ctx.Err() != nil
 }
 
