@@ -17,6 +17,8 @@
 // Reading the limits takes about a tenth of a millisecond. They are read with the first claim, and
 // again before a claim is refused, since they may have been raised or others may have
 // gone. A limit that is lowered later is noticed by no claim that fits the older one.
+// Nor is anybody refused because of lanes that were forgotten: before that the runtime is
+// made to collect them.
 //
 // # The sum is of the process
 //

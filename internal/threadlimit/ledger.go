@@ -1,8 +1,10 @@
 package threadlimit
 
 import (
+	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/iolane/iolane/ioerr"
 )
@@ -72,6 +74,37 @@ func (s *Share) Resize(threads int) error {
 	if s == nil {
 		return nil
 	}
+	err := s.resize(threads)
+	if e, ok := errors.AsType[*ioerr.ThreadLimitError](err); ok && e.Others > 0 {
+		collect() // some of the others may have been forgotten
+		if s.others() < e.Others {
+			err = s.resize(threads)
+		}
+	}
+	return err
+}
+
+// others is what is claimed by all other shares.
+func (s *Share) others() int {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	return s.ledger.claimed - s.threads
+}
+
+// collect has the runtime look for shares that nobody refers to any more, and waits until
+// their finalizers have run, or for a while.
+func collect() {
+	for range 2 { // what a finalizer was set for goes with the first, what referred to it before that
+		var done atomic.Bool
+		runtime.SetFinalizer(&struct{ _ [16]byte }{}, func(any) { done.Store(true) })
+		runtime.GC()
+		for n := 0; n < 10_000 && !done.Load(); n++ {
+			runtime.Gosched()
+		}
+	}
+}
+
+func (s *Share) resize(threads int) error {
 	l := s.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -51,6 +51,21 @@ func wantRefusal(t *testing.T, err error, want ioerr.ThreadLimitError) {
 	}
 }
 
+// Law: lanes that were forgotten make nobody be refused, though nothing has collected them
+// yet.
+func TestForgottenSharesRefuseNobody(t *testing.T) {
+	l := fixed(10)
+	for range 20 {
+		claim(t, l, 10)
+	}
+	used := claim(t, l, 10)
+	if _, err := l.Claim("", 1); err == nil {
+		t.Error("granted beside a share that is in use")
+	}
+	used.Release()
+	wantClaimed(t, l, 0)
+}
+
 func TestAllLanesTogetherMayNeedWhatTheTightestLimitLeaves(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits []threadlimit.Limit
@@ -70,8 +85,9 @@ func TestAllLanesTogetherMayNeedWhatTheTightestLimitLeaves(t *testing.T) {
 			room := c.room - kept()
 			have := 0
 			if room > 0 {
-				claim(t, l, room/2)
-				claim(t, l, room-room/2)
+				a, b := claim(t, l, room/2), claim(t, l, room-room/2)
+				defer runtime.KeepAlive(a)
+				defer runtime.KeepAlive(b)
 				have = room
 			}
 			limit := c.limits[c.by]
@@ -163,8 +179,8 @@ func TestLimitsAreReadWithTheFirstClaimAndBeforeARefusal(t *testing.T) {
 			t.Errorf("the limits were read %d times, want %d", reads, want)
 		}
 	}
-	a := claim(t, l, 5)
-	claim(t, l, 4)
+	a, b := claim(t, l, 5), claim(t, l, 4)
+	defer runtime.KeepAlive(b)
 	require.NoError(t, a.Resize(2))
 	require.NoError(t, a.Resize(6))
 	wantReads(1)
