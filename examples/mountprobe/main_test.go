@@ -14,7 +14,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	child()
+	goleak.VerifyTestMain(m)
+}
 
 // A dead file system is reported as hung, with its age, round after round; it costs one
 // call, the others are asked as always, and it recovers by itself.
