@@ -1,0 +1,102 @@
+package fileop
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+)
+
+// Kind is a kind of operation.
+type Kind uint8
+
+// The operations. In brackets: the fields of [Op] that count, beside Kind; those in
+// small letters are of [More].
+const (
+	Nop       Kind = iota // nothing
+	Open                  // path [Flags, Mode]; N is the descriptor
+	Close                 // [File]
+	Read                  // [File, Buf or bufs, Off, Full]; N is the number of bytes; fewer than asked for with Full is the end of the file
+	Write                 // the same; with Append Off does not count
+	Fsync                 // [File]
+	Fdatasync             // [File]
+	Fallocate             // [File, Flags, Off, Len]
+	Truncate              // [File, Len]
+	Stat                  // [File or path, Flags] into info
+	Rename                // path to path2
+	Unlink                // path
+	Rmdir                 // path
+	Mkdir                 // path [Mode]
+	Advise                // [File, Flags, Off, Len]
+	Flock                 // [File, Flags]: LOCK_SH, LOCK_EX, LOCK_UN, with LOCK_NB or without
+	RangeLock             // [File, Flags, Off, Len]: the same, of a range, by open file description
+	CopyRange             // from [File, Off, Len] to file2, off2; N is the number of bytes
+	Sleep                 // for Off nanoseconds
+
+	Kinds // how many there are
+)
+
+// AtPosition as Off of Read and Write means the file's own position: for pipes, terminals
+// and what else has no offsets.
+const AtPosition = -1
+
+// ErrCancelled: the operation was called off before it had an effect.
+var ErrCancelled = errors.New("operation cancelled")
+
+// Op is one operation. Its zero value is a Nop.
+type Op struct {
+	Kind          Kind
+	Full          bool   // Read, Write, CopyRange: go on after a short transfer
+	Append        bool   // Write: at the end of the file
+	Interruptible bool   // where a system call blocks, a signal ends it when the context ends
+	Fixed         uint16 // 1 + the place of the registered buffer that Buf is a part of; 0: none
+	Flags         int32
+	Mode          fs.FileMode
+	File          *File
+	Buf           []byte
+	Off           int64
+	Len           int64
+	More          *More // nil where nothing of it is needed
+
+	N   int64 // bytes moved so far; or what Kind says
+	Err error // bare: an error number of the system, ErrCancelled, …; not the end of a file
+}
+
+// More is what few operations need.
+type More struct {
+	Path, Path2 string
+	Bufs        [][]byte // of a vectored transfer: then Buf does not count
+	File2       *File
+	Off2        int64
+	Info        Info
+}
+
+// Info is what Stat found out.
+type Info struct {
+	Size    int64
+	Mode    fs.FileMode
+	ModTime time.Time
+	Inode   uint64
+	Links   uint64
+	Blocks  int64 // of 512 bytes, that the file takes up
+	// What direct I/O needs: alignment of memory and of offsets and lengths, in bytes. Zero:
+	// the system does not say.
+	DirectMem, DirectOff int
+}
+
+// Size is how many bytes a transfer moves at most.
+func (op *Op) Size() int64 {
+	switch {
+	case op.Kind == CopyRange:
+		return op.Len
+	case op.More == nil || op.More.Bufs == nil:
+		return int64(len(op.Buf))
+	}
+	n := int64(0)
+	for _, b := range op.More.Bufs {
+		n += int64(len(b))
+	}
+	return n
+}
+
+// Sleeping is how long a Sleep lasts.
+func (op *Op) Sleeping() time.Duration { return time.Duration(op.Off) }
