@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"time"
+
+	"github.com/iolane/iolane/internal/rawio"
 )
 
 // Kind is a kind of operation.
@@ -21,7 +23,7 @@ const (
 	Fdatasync             // [File]
 	Fallocate             // [File, Flags, Off, Len]
 	Truncate              // [File, Len]
-	Stat                  // [File or path, Flags] into info
+	Stat                  // [File or path, Flags: NoFollow] into info
 	Rename                // path to path2
 	Unlink                // path
 	Rmdir                 // path
@@ -33,6 +35,21 @@ const (
 	Sleep                 // for Off nanoseconds
 
 	Kinds // how many there are
+)
+
+// Flags of operations that package syscall does not have on every system.
+const (
+	// Direct, of Open: past the page cache. O_DIRECT on Linux, F_NOCACHE on darwin; elsewhere
+	// Open fails with errors.ErrUnsupported.
+	Direct = rawio.Direct
+	// NoFollow, of Stat: of a symbolic link, not of what it leads to.
+	NoFollow = 1
+
+	// Of Flock and RangeLock: LOCK_SH and so on of the systems that have flock.
+	LockShared    = rawio.LockShared
+	LockExclusive = rawio.LockExclusive
+	LockNoWait    = rawio.LockNoWait
+	Unlock        = rawio.Unlock
 )
 
 // AtPosition as Off of Read and Write means the file's own position: for pipes, terminals
@@ -71,17 +88,7 @@ type More struct {
 }
 
 // Info is what Stat found out.
-type Info struct {
-	Size    int64
-	Mode    fs.FileMode
-	ModTime time.Time
-	Inode   uint64
-	Links   uint64
-	Blocks  int64 // of 512 bytes, that the file takes up
-	// What direct I/O needs: alignment of memory and of offsets and lengths, in bytes. Zero:
-	// the system does not say.
-	DirectMem, DirectOff int
-}
+type Info = rawio.Info
 
 // Size is how many bytes a transfer moves at most.
 func (op *Op) Size() int64 {

@@ -8,9 +8,27 @@ import (
 
 // Open opens a file; flags are those of the system (syscall.O_RDONLY and so on),
 // perm counts if a file is made. The descriptor is in blocking mode unless flags say
-// otherwise, and is not inherited by child processes. It blocks, for example, on a FIFO without a peer.
+// otherwise, and is not inherited by child processes. It blocks, for example, on a FIFO
+// without a peer. With [Direct] among the flags it is errors.ErrUnsupported where there is
+// no direct I/O.
 func Open(c *interrupt.Call, path string, flags int, perm fs.FileMode) (fd uintptr, err error) {
-	return Do(c, func() (uintptr, error) { return open(path, flags, perm) })
+	return Do(c, func() (uintptr, error) { return openAny(path, flags, perm) })
+}
+
+// openAny sees to what is no flag of the system's open.
+func openAny(path string, flags int, perm fs.FileMode) (uintptr, error) {
+	if flags&Direct == 0 || nativeDirect {
+		return open(path, flags, perm)
+	}
+	fd, err := open(path, flags&^Direct, perm)
+	if err != nil {
+		return 0, err
+	}
+	if err := direct(fd); err != nil {
+		_ = closeFD(fd)
+		return 0, err
+	}
+	return fd, nil
 }
 
 // Close closes the descriptor. It is made once and cannot be interrupted: on Linux

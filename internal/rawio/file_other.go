@@ -16,3 +16,12 @@ func pwrite(uintptr, []byte, int64) (int, error)     { return 0, errors.ErrUnsup
 func fsync(uintptr) error                            { return errors.ErrUnsupported }
 func fdatasync(uintptr) error                        { return errors.ErrUnsupported }
 func flock(uintptr, int) error                       { return errors.ErrUnsupported }
+func truncate(uintptr, int64) error                  { return errors.ErrUnsupported }
+func appendOne(uintptr, []byte) (int, error)         { return 0, errors.ErrUnsupported }
+func fstat(uintptr) (Info, error)                    { return Info{}, errors.ErrUnsupported }
+func stat(string, bool) (Info, error)                { return Info{}, errors.ErrUnsupported }
+func sameFile(uintptr, uintptr) bool                 { return false }
+func rename(string, string) error                    { return errors.ErrUnsupported }
+func unlink(string) error                            { return errors.ErrUnsupported }
+func rmdir(string) error                             { return errors.ErrUnsupported }
+func mkdir(string, fs.FileMode) error                { return errors.ErrUnsupported }

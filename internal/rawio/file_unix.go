@@ -8,23 +8,8 @@ import (
 )
 
 func open(path string, flags int, perm fs.FileMode) (uintptr, error) {
-	fd, err := syscall.Open(path, flags|syscall.O_CLOEXEC, mode(perm))
+	fd, err := syscall.Open(path, flags|syscall.O_CLOEXEC, Mode(perm))
 	return uintptr(fd), err
-}
-
-// mode is perm as open(2) wants it: package fs has other bits for these three.
-func mode(perm fs.FileMode) uint32 {
-	m := uint32(perm.Perm())
-	if perm&fs.ModeSetuid != 0 {
-		m |= syscall.S_ISUID
-	}
-	if perm&fs.ModeSetgid != 0 {
-		m |= syscall.S_ISGID
-	}
-	if perm&fs.ModeSticky != 0 {
-		m |= syscall.S_ISVTX
-	}
-	return m
 }
 
 func closeFD(fd uintptr) error { return syscall.Close(int(fd)) }
@@ -36,3 +21,10 @@ func pread(fd uintptr, p []byte, off int64) (int, error)  { return syscall.Pread
 func pwrite(fd uintptr, p []byte, off int64) (int, error) { return syscall.Pwrite(int(fd), p, off) }
 
 func flock(fd uintptr, how int) error { return syscall.Flock(int(fd), how) }
+
+func truncate(fd uintptr, size int64) error { return syscall.Ftruncate(int(fd), size) }
+
+func rename(from, to string) error              { return syscall.Rename(from, to) }
+func unlink(path string) error                  { return syscall.Unlink(path) }
+func rmdir(path string) error                   { return syscall.Rmdir(path) }
+func mkdir(path string, perm fs.FileMode) error { return syscall.Mkdir(path, Mode(perm)) }

@@ -1,0 +1,38 @@
+package rawio
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// Direct, a flag of Open: past the page cache.
+const Direct = syscall.O_DIRECT
+
+// nativeDirect: open knows the flag.
+const nativeDirect = true
+
+func direct(uintptr) error { return nil }
+
+func directIO(fd uintptr) (bool, error) {
+	flags, err := fileFlags(fd)
+	return flags&syscall.O_DIRECT != 0, err
+}
+
+func fileFlags(fd uintptr) (int, error) {
+	flags, _, e := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0)
+	if e != 0 {
+		return 0, e
+	}
+	return int(flags), nil
+}
+
+// blkSSZGet is BLKSSZGET of ioctl.
+const blkSSZGet = 0x1268
+
+func sectorSize(fd uintptr) int {
+	var size int32
+	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, fd, blkSSZGet, uintptr(unsafe.Pointer(&size))); e != 0 {
+		return 0
+	}
+	return int(size)
+}
