@@ -1,0 +1,115 @@
+package fileop_test
+
+import (
+	"bytes"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/iolane/iolane/internal/fileop"
+)
+
+// Advice of posix_fadvise.
+const (
+	randomly = 1
+	dontNeed = 4
+)
+
+func TestAWarmReadIsThatOfPackageOS(t *testing.T) {
+	data := random(200000)
+	path := fileOf(t, data)
+	oracle, err := os.Open(path)
+	must(t, err)
+	defer func() { must(t, oracle.Close()) }()
+	f := open(t, path, syscall.O_RDONLY)
+	done(t, &fileop.Op{Kind: fileop.Read, File: f, Full: true, Buf: make([]byte, len(data))})
+	for _, off := range []int64{0, 1, 4096, 134000, 199999, 200000, 300000} {
+		for _, size := range []int{1, 4096, 65536, 65537, 200000} {
+			for _, full := range []bool{false, true} {
+				want, got := make([]byte, size), make([]byte, size)
+				n, _ := oracle.ReadAt(want, off)
+				op := fileop.Op{Kind: fileop.Read, File: f, Full: full, Buf: got, Off: off}
+				if !op.TryCached() {
+					if f.Warm.Load() == fileop.Unavailable {
+						t.Skip("this file system does not tell what is in the page cache")
+					}
+					t.Errorf("%d bytes at %d are not there", size, off)
+					continue
+				}
+				if op.Err != nil || op.N != int64(n) || !bytes.Equal(got, want) {
+					t.Errorf("%d bytes at %d: %d, %v, package os %d", size, off, op.N, op.Err, n)
+				}
+			}
+		}
+	}
+}
+
+// cool has the kernel forget the file's pages, which have to be on the device for that.
+// All of them: one large folio is forgotten as a whole or not at all.
+func cool(t *testing.T, f *fileop.File) {
+	done(t, &fileop.Op{Kind: fileop.Fsync, File: f})
+	done(t, &fileop.Op{Kind: fileop.Advise, File: f, Flags: randomly})
+	done(t, &fileop.Op{Kind: fileop.Advise, File: f, Flags: dontNeed})
+}
+
+func TestAColdReadIsLeftToTheEngine(t *testing.T) {
+	data := random(64 << 10)
+	f := open(t, fileOf(t, data), syscall.O_RDWR)
+	for _, full := range []bool{false, true} {
+		cool(t, f)
+		got := make([]byte, 64<<10)
+		done(t, &fileop.Op{Kind: fileop.Read, File: f, Full: true, Buf: got[:32<<10]})
+		clear(got)
+		op := fileop.Op{Kind: fileop.Read, File: f, Full: full, Buf: got}
+		if op.TryCached() {
+			t.Skip("the kernel has not forgotten the pages")
+		}
+		if f.Warm.Load() == fileop.Unavailable {
+			t.Skip("this file system does not tell what is in the page cache")
+		}
+		if op.Err != nil || !full && op.N != 0 || !bytes.Equal(got[:op.N], data[:op.N]) {
+			t.Fatalf("%d, %v", op.N, op.Err)
+		}
+		if done(t, &op); op.N != int64(len(data)) || !bytes.Equal(got, data) {
+			t.Errorf("full %v: %d in the end", full, op.N)
+		}
+	}
+	cool(t, f)
+	op := fileop.Op{Kind: fileop.Read, File: f, Full: true, Buf: make([]byte, 10)}
+	if op.TryCached() || op.N != 0 || op.Err != nil {
+		t.Errorf("all cold: %d, %v", op.N, op.Err)
+	}
+}
+
+func TestWhereTheKernelCannotTellItIsAskedOnce(t *testing.T) {
+	f := open(t, "/proc/self/status", syscall.O_RDONLY)
+	op := fileop.Op{Kind: fileop.Read, File: f, Buf: make([]byte, 10)}
+	if !f.Seeks || op.TryCached() {
+		t.Fatal("it can tell")
+	}
+	if w := f.Warm.Load(); w != fileop.Unavailable {
+		t.Errorf("%d", w)
+	}
+	if done(t, &op); op.N != 10 {
+		t.Errorf("%d, %v", op.N, op.Err)
+	}
+}
+
+func TestWhatIsNotForThePageCache(t *testing.T) {
+	f := open(t, fileOf(t, random(100)), syscall.O_RDWR)
+	noOffsets, past := fileop.File{FD: f.FD}, fileop.File{FD: f.FD, Seeks: true, Direct: true}
+	ten := make([]byte, 10)
+	for _, op := range []fileop.Op{
+		{Kind: fileop.Read, File: &noOffsets, Buf: ten},
+		{Kind: fileop.Read, File: &past, Buf: ten},
+		{Kind: fileop.Read, File: f, Buf: ten, Off: fileop.AtPosition},
+		{Kind: fileop.Read, File: f},
+		{Kind: fileop.Read, File: f, More: &fileop.More{Bufs: [][]byte{ten}}},
+		{Kind: fileop.Write, File: f, Buf: ten},
+		{Kind: fileop.Fsync, File: f},
+	} {
+		if op.TryCached() || op.N != 0 || op.Err != nil {
+			t.Errorf("kind %d: %d, %v", op.Kind, op.N, op.Err)
+		}
+	}
+}
