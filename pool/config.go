@@ -71,6 +71,14 @@ type Config[R any] struct {
 	// keep their thread in any case. Zero means 30 s.
 	HookWithin time.Duration
 
+	// Share is how many calls may use one resource at a time: for resources that are safe
+	// for that, such as files that are read and written at given positions. Each takes one
+	// share of it, whatever function it is made with, and callers wait when there is none.
+	// The resource is disposed of when the last share has been given back. Health, Check
+	// and Interrupt are about one call that has the resource to itself, and so is Replace:
+	// they are not for resources with shares. Zero means 1, exclusive use; at most 65,535.
+	Share int
+
 	// Waiters is how many callers may wait for one resource, up to 2^26. Zero
 	// means 64; lane.NoWaiters means none.
 	Waiters int
@@ -93,6 +101,7 @@ const (
 	defaultHookWithin = 30 * time.Second
 
 	maxWaiters = 1 << 26
+	maxShare   = 1<<16 - 1
 )
 
 // complete checks the Config and fills in the defaults, but for the lane. In the
@@ -106,6 +115,12 @@ func (c Config[R]) complete() (Config[R], error) {
 	case c.Waiters < 0 || c.Waiters > maxWaiters:
 		return c, badField("Waiters", c.Waiters, "must be 1 to 2^26, 0 for the default, or lane.NoWaiters")
 	}
+	if c.Share == 0 {
+		c.Share = 1
+	}
+	if c.Share < 0 || c.Share > maxShare {
+		return c, badField("Share", c.Share, "must be 1 to 65535, or 0 for 1")
+	}
 	if c.Patience == 0 {
 		c.Patience = defaultPatience
 	}
@@ -116,6 +131,9 @@ func (c Config[R]) complete() (Config[R], error) {
 		c.HookWithin = defaultHookWithin
 	}
 	if err := c.Watch.check(); err != nil {
+		return c, err
+	}
+	if err := c.exclusive(); err != nil {
 		return c, err
 	}
 	var err error
@@ -141,6 +159,20 @@ func (c Config[R]) complete() (Config[R], error) {
 		return c, badField("Threads", c.Threads, "must be zero when Lane is set")
 	}
 	return c, nil
+}
+
+// exclusive refuses what needs exclusive use.
+func (c *Config[R]) exclusive() error {
+	switch {
+	case c.Share == 1:
+	case c.Interrupt != nil:
+		return badField("Interrupt", "set", "is for exclusive use: Share must be 1")
+	case c.Check != nil:
+		return badField("Check", "set", "is for exclusive use: Share must be 1")
+	case c.Health.on():
+		return badField("Health", c.Health, "is for exclusive use: Share must be 1")
+	}
+	return nil
 }
 
 func isNil(l lane.Lane) bool {

@@ -27,6 +27,7 @@ type core struct {
 	owned   bool
 	gated   lane.Gated     // the lane, if it has the methods; else nil
 	carrier lane.Carrier   // the lane, if it runs calls itself; else nil
+	native  lane.Operator  // the lane, if it does operations itself; else nil
 	direct  *lanegate.Gate // of a lane of package lane that has only one; else nil
 	short   *lanegate.Gate // direct, if the pool takes calls the short way; else nil
 	gate    *lanegate.Gate // nil if the lane's admission serves as the pool's
@@ -34,8 +35,12 @@ type core struct {
 	owner   uint64         // names the pool to the lane
 
 	unguarded bool
+	shared    bool                     // resources may have several holders
 	ready     atomic.Pointer[refusals] // see refusals
 	here      site                     // of calls without a handle
+	afloat    site                     // of fibers without a slot
+	fibers    fibers                   // these
+	signal    opSignal                 // for operations that are interrupted
 
 	state  atomic.Uint32 // a state; written under Shutdown's turn
 	giveUp lazyContext   // ends, with ErrShutdown, when a shutdown gives up on the calls
@@ -76,6 +81,7 @@ type stay struct {
 	slotted bool // it has a slot of core.lane otherwise
 
 	unjudged bool   // it says nothing about the health of its handle
+	untimed  bool   // how long it ran is not known
 	begun    bool   // it has a slot and runs
 	ended    bool   // the call returned
 	inside   uint32 // see counted
@@ -203,7 +209,7 @@ func (s *stay) enterLane(ctx context.Context, opts []Option) (err error) {
 // list notes how far the call has come, if somebody wants to know.
 func (s *stay) list(label string, p phase) {
 	at := s.at
-	if s.unjudged {
+	if s.unjudged || s.untimed {
 		at = nil
 	}
 	switch c := &s.core.calls; {
@@ -228,6 +234,9 @@ func (s *stay) strike() {
 	s.listed = nil
 	if s.core.judges && !s.unjudged && s.at != nil && !s.at.id.IsZero() {
 		v := &s.at.verdict
+		if s.untimed {
+			took = 0
+		}
 		v.told, v.given, v.took, v.barred = true, s.begun, took-v.waited, v.barred || barred
 	}
 }

@@ -91,11 +91,16 @@ func (p *Pool[R]) tellHandle(b *strings.Builder, h registry.State, s Stats) {
 	if h.Retired {
 		state = "out of use"
 	}
-	if !h.Held && h.Waiting == 0 && health == Healthy && h.Barred == nil {
+	if h.Holders == 0 && h.Waiting == 0 && health == Healthy && h.Barred == nil {
 		return
 	}
 	fmt.Fprintf(b, "handle %v: %s", h.ID, state)
-	if h.Held {
+	switch {
+	case h.Holders > 1:
+		fmt.Fprintf(b, ", held by %d calls", h.Holders)
+	case h.Holders > 0 && p.shared: // then nobody but calls holds it
+		b.WriteString(", " + holder(h.ID, s.Running, Healthy))
+	case h.Holders > 0:
 		b.WriteString(", " + holder(h.ID, s.Running, health))
 	}
 	if h.Waiting > 0 {

@@ -168,7 +168,8 @@ func (p *Pool[R]) Health(id handle.ID) Health {
 // Poison returns an error for the function of a call to return whose resource must not
 // be used any more: after a failed fsync, say, which must not be tried again into a
 // success. From then on calls on the handle are refused with an *ioerr.UnfitError
-// (ErrPoisoned) that has err as its cause, until [Pool.Replace] or [Pool.Destroy]. The
+// (ErrPoisoned) that has err as its cause, until [Pool.Replace] or [Pool.Destroy]; with
+// Config.Share other calls that use it run to their end, and only Destroy helps. The
 // caller gets err, wrapped so that it matches ErrPoisoned, too. Poison(nil) is nil. In
 // calls without a handle it has no effect.
 func Poison(err error) error {

@@ -32,6 +32,9 @@ func (p *Pool[R]) inside(ctx context.Context) bool {
 
 // busy reports whether calls of the pool are running.
 func (p *Pool[R]) busy() bool {
+	if p.fibers.count() > 0 {
+		return true
+	}
 	if p.gate == nil {
 		s := p.lane.Stats()
 		return s.Running > 0 || len(s.Left) > 0
@@ -70,7 +73,7 @@ func onStack() bool {
 			var f runtime.Frame
 			f, more = frames.Next()
 			switch name, _, _ := strings.Cut(f.Function, "["); name {
-			case pkg + "run", pkg + "runShort", pkg + "transact", pkg + "(*parcel":
+			case pkg + "run", pkg + "runShort", pkg + "transact", pkg + "runFiber", pkg + "(*parcel":
 				return true
 			}
 		}

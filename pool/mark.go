@@ -146,7 +146,7 @@ func (m *mark) holds(match func(*site) bool) bool {
 }
 
 func (m *mark) holdsLane(l lane.Lane) bool {
-	return m.holds(func(s *site) bool { return s.core.lane == l })
+	return m.holds(func(s *site) bool { return s.core.lane == l && s != &s.core.afloat })
 }
 
 func (m *mark) holdsHandle(id handle.ID) bool {

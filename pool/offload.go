@@ -51,7 +51,8 @@ func Offload[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context)
 // to itself until it ends, also when its caller has left. From then on calls on the
 // handle, and those that wait for it, are refused with ErrHandleBusy and an
 // *ioerr.StuckError; Destroy takes it out of use, and the resource is disposed of when
-// the call has ended.
+// the call has ended. With Config.Share a call that was left keeps its share, and others
+// are refused only where the lane does so (lane.AbandoningConfig.LeftPerHandle).
 func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(context.Context, R) (T, error), opts ...Option) (v T, err error) {
 	c := p.own()
 	carrier := c.carrierOf()
@@ -70,9 +71,11 @@ func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(
 		return v, err
 	}
 	t.fn = onResource(p, lease, fn)
-	t.stick = p.stick(lease)
+	if !p.shared { // else there are other shares; how many calls on a handle may be left is the lane's business
+		t.stick = p.stick(lease)
+	}
 	t.giveBack = func(left bool) {
-		if v := &lease.Resource.site.verdict; left {
+		if v := &lease.Resource.site.verdict; left && !p.shared {
 			v.told, v.left, v.barred = true, true, true
 		}
 		p.giveBack(lease)

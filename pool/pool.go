@@ -27,7 +27,8 @@ type Pool[R any] struct {
 
 // resource is what the registry keeps: the user's resource and, so that calls
 // need not make one, the site of its transactions. Both are for the holder of the
-// lease alone.
+// lease alone. With shares whoever opens the resource sets value and site, and nothing
+// here is written after that (see shared).
 type resource[R any] struct {
 	value R
 	site  *site
@@ -47,13 +48,14 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 		return nil, invalid(err)
 	}
 	p := &Pool[R]{
-		reg:  registry.New[resource[R]](c.Waiters, c.Patience),
+		reg:  registry.NewShared[resource[R]](c.Share, c.Waiters, c.Patience),
 		turn: make(chan struct{}, 1),
 	}
-	p.lane, p.owned, p.unguarded = c.Lane, c.OwnsLane, c.Unguarded
+	p.lane, p.owned, p.unguarded, p.shared = c.Lane, c.OwnsLane, c.Unguarded, c.Share > 1
 	p.owner = p.reg.Scope()
 	p.gated, _ = c.Lane.(lane.Gated)
 	p.carrier, _ = c.Lane.(lane.Carrier)
+	p.native, _ = c.Lane.(lane.Operator)
 	switch l := c.Lane.(type) { // by type: one that embeds them has an Enter and a Leave of its own
 	case *lane.Threads:
 		p.direct = l.Gate()
@@ -68,6 +70,7 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 		p.short = p.direct
 	}
 	p.here.init(&p.core, handle.ID{})
+	p.afloat.init(&p.core, handle.ID{})
 	p.giveUp.cause = ioerr.ErrShutdown
 	p.over.from(&p.past)
 	p.bin.core, p.bin.reg, p.bin.hook = &p.core, p.reg, c.Dispose

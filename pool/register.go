@@ -2,6 +2,8 @@ package pool
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"reflect"
 
 	"github.com/iolane/iolane/handle"
@@ -54,11 +56,30 @@ func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
 	if err := new(stay).check(context.Background(), p.own(), ""); err != nil {
 		return handle.ID{}, err
 	}
+	if p.shared {
+		return p.adoptShared(r)
+	}
 	e, err := p.reg.Insert(resource[R]{value: r})
 	if err != nil {
 		return handle.ID{}, p.refuse(context.Background(), err, ioerr.Executor, "", handle.ID{})
 	}
 	return e.ID, nil
+}
+
+// adoptShared is Adopt of a resource with shares: what all holders read is there before
+// the first share is lent.
+func (p *Pool[R]) adoptShared(r R) (handle.ID, error) {
+	lease, err := p.reg.Reserve()
+	if err == nil {
+		lease.Resource.value = r
+		p.siteOf(lease)
+		if !lease.Commit() {
+			return lease.ID, nil
+		}
+		p.reg.Disposed(lease.Entry, nil) // retired before it was there: it stays the caller's
+		err = ioerr.ErrShutdown
+	}
+	return handle.ID{}, p.refuse(context.Background(), err, ioerr.Executor, "", handle.ID{})
 }
 
 // Replace exchanges the resource behind id for the one that open returns, under
@@ -67,7 +88,8 @@ func (p *Pool[R]) Adopt(r R) (handle.ID, error) {
 // pool disposes of it once open has succeeded. If open fails, or returns the old
 // one, that stays; on a lane.Carrier its caller may leave it as with Offload. The handle
 // may be down or poisoned: a new resource is Healthy. If the handle was destroyed meanwhile, both are disposed of and
-// the error is ErrHandleNotFound, or ErrShutdown, with Effect Done.
+// the error is ErrHandleNotFound, or ErrShutdown, with Effect Done. With Config.Share it
+// is an *ioerr.UnsupportedError.
 //
 // Replace waits for the disposal of the old one, as Destroy does, and returns what
 // went wrong with it (an *ioerr.HookError); but if ctx ends meanwhile, that is no
@@ -76,6 +98,9 @@ func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx conte
 	x := &exchange[R]{pool: p, open: open}
 	if err := x.check(ctx, p.own(), lacks(open == nil, "open")); err != nil {
 		return err
+	}
+	if p.shared {
+		return p.refuse(ctx, notShared(), ioerr.Handle, callOf(opts).Label, id)
 	}
 	if err := x.borrow(ctx, id, opts); err != nil {
 		return err
@@ -89,6 +114,11 @@ func (p *Pool[R]) Replace(ctx context.Context, id handle.ID, open func(ctx conte
 	}
 	_, err = p.disposal(ctx, x.gone, false)
 	return err
+}
+
+// notShared refuses Replace where several may use the old resource.
+func notShared() error {
+	return &ioerr.UnsupportedError{What: "pool.Replace", Err: fmt.Errorf("resources have shares (pool.Config.Share): %w", errors.ErrUnsupported)}
 }
 
 // same reports whether two resources are one and the same. Of values that cannot

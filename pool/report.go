@@ -92,6 +92,7 @@ func (p *Pool[R]) unfinished(ctx context.Context, why error) error {
 // finished is the error of a Shutdown that saw the end.
 func (p *Pool[R]) finished() error {
 	p.giveUp.end() // frees what contexts of the past hold
+	p.signal.release()
 	if p.bin.allWell() {
 		return nil
 	}
@@ -101,16 +102,18 @@ func (p *Pool[R]) finished() error {
 // report says what there is to tell now.
 func (p *Pool[R]) report() *Report {
 	r := &Report{Running: p.calls.list(false)}
-	held := make(map[handle.ID]bool)
+	held := make(map[handle.ID]int) // by calls and hooks that are listed
 	for _, c := range r.Running {
-		held[c.Handle] = true
+		held[c.Handle]++
 	}
 	slotless := 0 // of what is listed
 	for _, h := range p.hooks.list() {
 		if h.name == "dispose" {
 			continue
 		}
-		held[h.id] = held[h.id] || h.name == "check" || h.keeps // else it is its call that holds the handle
+		if h.name == "check" || h.keeps { // else it is its call that holds the handle
+			held[h.id]++
+		}
 		r.Running = append(r.Running, Call{Label: h.name, Handle: h.id, Age: time.Since(h.began)})
 		if h.slotless {
 			slotless++
@@ -118,7 +121,7 @@ func (p *Pool[R]) report() *Report {
 	}
 	for _, e := range p.reg.Retiring() {
 		r.Undisposed = append(r.Undisposed, e.ID)
-		if !held[e.ID] && e.Held() { // without a label, or still in the queue
+		for range e.Holders() - held[e.ID] { // without a label, or still in the queue
 			r.Running = append(r.Running, Call{Handle: e.ID})
 		}
 	}
@@ -142,6 +145,7 @@ func (p *Pool[R]) report() *Report {
 	if p.gate == nil {
 		inside += slotless
 	}
+	inside += p.fibers.count()
 	p.bin.mu.Lock()
 	defer p.bin.mu.Unlock()
 	if p.gate == nil {

@@ -188,7 +188,8 @@ func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Opti
 		s.until = &until
 	}
 	outer := s.outer(ctx)
-	if outer.holdsHandle(id) {
+	inside := outer.holdsHandle(id)
+	if inside && !p.shared { // else there may be a share left
 		return lease, p.refuse(ctx, ioerr.ErrReentry, ioerr.Handle, lc.Label, id)
 	}
 	if lc.Label != "" || p.calls.watch != nil {
@@ -203,7 +204,7 @@ func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Opti
 	}
 	lease, err = p.reg.Acquire(ctx, id, &lanegate.Request{
 		FailFast: lc.Policy == lane.FailFast,
-		NoWait:   outer.holdsLane(p.lane), // who holds the handle may wait for the caller's slot
+		NoWait:   inside || outer.holdsLane(p.lane), // who holds the handle may wait for the caller's slot
 		Expire:   lc.Accept,
 	})
 	if err != nil {
@@ -215,13 +216,17 @@ func (p *Pool[R]) borrow(ctx context.Context, id handle.ID, s *stay, opts []Opti
 	return lease, nil
 }
 
-// siteOf returns the site of the transactions on a leased resource.
+// siteOf returns the site of the transactions on a leased resource. It is made by the
+// first holder of the lease; with shares that is who opens it, before anybody else has one.
 func (p *Pool[R]) siteOf(l registry.Lease[resource[R]]) *site {
 	if l.Resource.site == nil {
 		l.Resource.site = new(site)
 		l.Resource.site.init(&p.core, l.ID)
 		if p.judges {
 			l.Resource.site.bar = func(label string, began time.Time, why error) { p.barStuck(l.Entry, label, began, why) }
+		}
+		if p.shared {
+			l.Resource.site.poison = func(cause error) { p.ward.poison(l.Entry, cause) }
 		}
 	}
 	return l.Resource.site

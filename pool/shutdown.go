@@ -73,6 +73,7 @@ func (p *Pool[R]) refuseNewcomers() {
 		p.bin.discard(e)
 	}
 	p.ward.dischargeAll()
+	p.fibers.close()
 	if p.gate != nil {
 		p.gate.Close()
 		if p.gated != nil {
@@ -87,8 +88,11 @@ func (p *Pool[R]) refuseNewcomers() {
 // Its error is the cause of ctx, or that of a lane which does not shut down. Only
 // the holder of turn calls it.
 func (p *Pool[R]) wind(ctx context.Context) error {
-	// Phase 2. Calls with a handle may still be inside a lane that is not the
+	// Phase 2. Fibers that hold no slot are in no lane. Calls with a handle may still be inside a lane that is not the
 	// pool's own; they end in phase 3.
+	if !p.fibers.wait(ctx) {
+		return context.Cause(ctx)
+	}
 	if p.gate != nil {
 		if !p.gate.Drain(ctx) {
 			return context.Cause(ctx)

@@ -20,10 +20,12 @@ type site struct {
 	_     [64]byte                    // apart from what every call reads
 	last  atomic.Pointer[ioerr.Error] // of the last call here that failed by itself
 
-	// For the holder of the lease; unused outside transactions.
+	// For the holder of the lease; unused outside transactions. With shares there are
+	// several: then verdict is never written, opening only before the first share is lent.
 	verdict verdict
-	opening bool                                           // the call opens a resource, and uses none
+	opening bool                                           // the call opens a resource, and uses none; nobody is judged here
 	bar     func(label string, began time.Time, why error) // bars the handle; nil if nobody is judged
+	poison  func(cause error)                              // of a resource with shares, at once; else nil
 }
 
 func (s *site) init(c *core, id handle.ID) {
@@ -81,8 +83,12 @@ func (s *site) blame(err error) bool {
 	}
 	v := &s.verdict
 	p := poisonIn(err)
-	if p != nil {
+	switch {
+	case p == nil:
+	case s.poison == nil:
 		v.told, v.poison = true, p.err
+	case !s.opening:
+		s.poison(p.err)
 	}
 	if s.core.judges && !s.opening {
 		v.err, v.bad = err, true
@@ -93,7 +99,7 @@ func (s *site) blame(err error) bool {
 
 // blameUnwound notes that a call did not return.
 func (s *site) blameUnwound(err error) {
-	if s.core.judges && !s.id.IsZero() {
+	if s.core.judges && !s.id.IsZero() && !s.opening {
 		s.verdict.err, s.verdict.bad = err, true
 	}
 }

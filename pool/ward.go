@@ -19,6 +19,10 @@ import (
 // retired the handle. A patient that comes when its handle is retired already is sent
 // back at once. Retiring closes the gate before discharge looks, admit adds the patient
 // before it looks at the gate: so one of them sees the other, and mu says which.
+//
+// Of a resource with shares no lease is kept: a share would not keep others out, and the
+// registry does not lend what is barred. All there is to be is Poisoned, which whoever
+// finds it out says at once, while holding a share (see poison), and for good.
 type ward[R any] struct {
 	pool  *Pool[R]
 	check func(R) error // Config.Check
@@ -41,6 +45,8 @@ type patient[R any] struct {
 	probing bool                        // the lease is in the hands of a probe
 	waiting chan struct{}               // of Replace, for the end of the probe or of the handle; closed by whichever comes first; or nil
 	gone    bool                        // its handle was retired
+
+	shared *registry.Entry[resource[R]] // with shares: barred, until it is retired
 }
 
 func (w *ward[R]) kept(pt *patient[R]) bool { return pt.lease.Entry != nil }
@@ -101,6 +107,24 @@ func (w *ward[R]) admit(l registry.Lease[resource[R]], v verdict) bool {
 	w.keep(pt, l)
 	w.probeLater(pt, v.left || v.barred)
 	return true
+}
+
+// poison bars the handle of a resource with shares, for the holder of one. The first one
+// who says so counts. As in admit, the patient is added before the look at the gate, so a
+// handle that is retired at the same time is seen here or by discharge. mu is not held.
+func (w *ward[R]) poison(e *registry.Entry[resource[R]], cause error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pt := w.enter(e.ID, w.sick[e.ID])
+	switch {
+	case pt.shared != nil:
+	case e.Retired():
+		w.remove(e.ID)
+	default:
+		w.worse(e.ID, pt, Poisoned, cause)
+		pt.shared = e
+		w.refuse(pt, e)
+	}
 }
 
 // stuck notes that a call does not end, and that its handle is barred because of it. The
@@ -169,11 +193,16 @@ func (w *ward[R]) well(id handle.ID) {
 // keep takes over the lease of a patient and bars its handle.
 func (w *ward[R]) keep(pt *patient[R], l registry.Lease[resource[R]]) {
 	pt.lease = l
+	w.refuse(pt, l.Entry)
+}
+
+// refuse bars the handle of a patient.
+func (w *ward[R]) refuse(pt *patient[R], e *registry.Entry[resource[R]]) {
 	what, since, cause := ioerr.ErrHandleDown, pt.since, pt.cause
 	if pt.state == Poisoned {
 		what = ioerr.ErrPoisoned
 	}
-	w.pool.reg.Bar(l.Entry, func() error {
+	w.pool.reg.Bar(e, func() error {
 		return &ioerr.UnfitError{Err: what, Age: time.Since(since), Cause: cause}
 	})
 }
@@ -197,6 +226,9 @@ func (w *ward[R]) discharge(id handle.ID) {
 	w.mu.Unlock()
 	if free {
 		w.release(l)
+	}
+	if pt.shared != nil {
+		w.pool.reg.Unbar(pt.shared) // forgets whom the registry refuses
 	}
 }
 

@@ -10,11 +10,17 @@ type barred = atomic.Pointer[func() error]
 // returns, until Unbar. The entry must be held, by a holder that knows of it: it may
 // never be given back, or not be fit to be lent. To bar it again changes the reason.
 //
+// An exclusive lease has to be kept as long as its entry is barred. Of a shared one the
+// last share may be given back meanwhile: Try and Acquire do not lend what does not lend.
+//
 // Nobody is left waiting: whoever comes into the line after the gate was emptied has
 // looked, under the gate's mutex, at the owners that get no tickets.
 func (r *Registry[R]) Bar(e *Entry[R], why func() error) {
 	if e.barred.Swap(&why) != nil {
 		return
+	}
+	if r.shared() {
+		e.lends.Store(false)
 	}
 	r.tickets.Evict(e.owner())
 	e.gate.Evict(e.owner())
@@ -24,6 +30,7 @@ func (r *Registry[R]) Bar(e *Entry[R], why func() error) {
 func (r *Registry[R]) Unbar(e *Entry[R]) {
 	r.tickets.Forget(e.owner())
 	e.barred.Store(nil)
+	e.lends.Store(true)
 }
 
 // owner names the callers of an entry to its gate.

@@ -11,16 +11,17 @@ import (
 // Entry is one resource.
 type Entry[R any] struct {
 	ID       handle.ID
-	Resource R // to be touched by the holder of the lease only
+	Resource R // to be touched by the holder of the lease only; with shares, to be changed by its opener only
 
 	gate   *lanegate.Gate // nil for one that was detached
 	ready  atomic.Bool    // the resource is there
+	lends  atomic.Bool    // a free slot of the gate may be lent; false for a shared one that is being opened, or barred
 	barred barred         // set and cleared for the holder
 	gone   signal.Latch   // fired by Disposed
 	err    error          // how disposal went; set before gone
 }
 
-// Lease is the exclusive use of a resource.
+// Lease is the use of a resource: exclusive, or a share of it.
 type Lease[R any] struct {
 	*Entry[R]
 	slot lanegate.Slot
@@ -34,6 +35,7 @@ func (l Lease[R]) Release() (orphan bool) { return l.slot.Release() }
 // Release, an orphan belongs to the caller.
 func (l Lease[R]) Commit() (orphan bool) {
 	l.ready.Store(true)
+	l.lends.Store(true)
 	return l.Release()
 }
 
@@ -47,5 +49,13 @@ func (e *Entry[R]) Err() error { return e.err }
 // Retired reports whether the entry is out of use for good.
 func (e *Entry[R]) Retired() bool { return e.gate == nil || e.gate.Closed() }
 
-// Held reports whether somebody holds the lease.
-func (e *Entry[R]) Held() bool { return e.gate != nil && e.gate.Stats().Running > 0 }
+// Held reports whether somebody holds a lease.
+func (e *Entry[R]) Held() bool { return e.Holders() > 0 }
+
+// Holders is how many hold a lease; more than one only with shares.
+func (e *Entry[R]) Holders() int {
+	if e.gate == nil {
+		return 0
+	}
+	return e.gate.Stats().Running
+}

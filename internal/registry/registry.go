@@ -1,11 +1,11 @@
 // Package registry keeps the resources of one pool: it names them, lends each to
-// one holder at a time, and sees to it that every resource is given up exactly
-// once.
+// one holder at a time, or to as many as there are shares, and sees to it that every
+// resource is given up exactly once.
 //
 // # Who owns a resource
 //
 // An [Entry] goes from opening to held or idle, and from there for good to
-// retired. Its gate (one slot) tells which:
+// retired. Its gate (one slot for each share) tells which:
 //
 //	opening  reserved; the opener holds the lease, nobody finds a resource yet
 //	idle     in the table, gate open, slot free
@@ -17,6 +17,13 @@
 // [Registry.Acquire] that came too late to use it. The gate's mutex decides that,
 // so exactly one of them reports it and nobody gives up a resource that is in use.
 // That one then disposes of the resource and calls [Registry.Disposed].
+//
+// # Shares
+//
+// With one slot the opener of an entry, and whoever keeps one from others ([Registry.Bar]),
+// does so by holding that slot. With several this is not enough, so such an entry says by
+// itself whether it lends. Until Commit it does not, and its ID names nothing yet. Who
+// looks at it before it is barred, and takes a slot after that, was there before.
 //
 // # Locks
 //
@@ -63,14 +70,22 @@ type Registry[R any] struct {
 // The scope is drawn at random: unlike a counter it needs no state outside the
 // registry, and tells IDs of other processes apart as well.
 func New[R any](waiters int, patience time.Duration) *Registry[R] {
+	return NewShared[R](1, waiters, patience)
+}
+
+// NewShared is New for entries that as many as share may hold at a time.
+func NewShared[R any](share, waiters int, patience time.Duration) *Registry[R] {
 	r := new(Registry[R])
 	for r.scope == 0 {
 		r.scope = rand.Uint64()
 	}
-	r.gate = lanegate.Config{Slots: 1, Waiters: waiters, Patience: patience, Tickets: &r.tickets}
+	r.gate = lanegate.Config{Slots: share, Waiters: waiters, Patience: patience, Tickets: &r.tickets}
 	r.table.Store(&r.none)
 	return r
 }
+
+// shared reports whether an entry may have several holders.
+func (r *Registry[R]) shared() bool { return r.gate.Slots > 1 }
 
 // Scope is the scope of all IDs of the registry, never zero.
 func (r *Registry[R]) Scope() uint64 { return r.scope }
@@ -79,6 +94,7 @@ func (r *Registry[R]) Scope() uint64 { return r.scope }
 // who ends it with Commit or Abort. The error is ErrShutdown.
 func (r *Registry[R]) Reserve() (Lease[R], error) {
 	e := &Entry[R]{gate: lanegate.New(r.gate)}
+	e.lends.Store(!r.shared())
 	slot, _ := e.gate.Try() // a new gate has a free slot
 	if err := r.insert(e); err != nil {
 		return Lease[R]{}, err
@@ -90,6 +106,7 @@ func (r *Registry[R]) Reserve() (Lease[R], error) {
 func (r *Registry[R]) Insert(resource R) (*Entry[R], error) {
 	e := &Entry[R]{gate: lanegate.New(r.gate), Resource: resource}
 	e.ready.Store(true)
+	e.lends.Store(true)
 	return e, r.insert(e)
 }
 
@@ -114,7 +131,7 @@ func (r *Registry[R]) Has(id handle.ID) bool {
 // Try lends the resource to the caller if it is free and nobody has a better
 // right. False means only that Acquire has to look.
 func (r *Registry[R]) Try(id handle.ID) (Lease[R], bool) {
-	if e := r.find(id); e != nil {
+	if e := r.find(id); e != nil && e.lends.Load() {
 		if slot, ok := e.gate.Try(); ok {
 			return Lease[R]{e, slot}, true
 		}
@@ -132,7 +149,7 @@ func (r *Registry[R]) Try(id handle.ID) (Lease[R], bool) {
 // as with Release: then Entry is set beside the error.
 func (r *Registry[R]) Acquire(ctx context.Context, id handle.ID, q *lanegate.Request) (Lease[R], error) {
 	e := r.find(id)
-	if e == nil {
+	if e == nil || r.shared() && !e.ready.Load() {
 		return Lease[R]{}, r.missing(id)
 	}
 	if err := e.Barred(); err != nil && !r.closed.Load() {
@@ -222,7 +239,7 @@ func (r *Registry[R]) Stats() Stats {
 // State is what is to be told of one entry.
 type State struct {
 	ID      handle.ID
-	Held    bool
+	Holders int // of a lease
 	Retired bool
 	Waiting int   // callers
 	Barred  error // the refusal of an entry that is barred; or nil
@@ -242,7 +259,7 @@ func (r *Registry[R]) Snapshot() []State {
 		s := State{ID: e.ID, Retired: e.Retired(), Barred: e.Barred()}
 		if e.gate != nil {
 			g := e.gate.Stats()
-			s.Held, s.Waiting = g.Running > 0, g.Queued+g.Waiting
+			s.Holders, s.Waiting = g.Running, g.Queued+g.Waiting
 		}
 		states = append(states, s)
 	}

@@ -1,0 +1,250 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/internal/interrupt"
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+)
+
+// Operate has a file operation done with the resource that id names, as one call, and
+// returns when it has ended. The zero ID is for an operation that needs no resource. What
+// came of it is in op.N, op.Err and op.More.Info.
+//
+// A lane.Operator does the operation itself. There a call counts as running, in Stats and
+// for Config.Watch, from when the lane has it; Config.Health does not judge how long it
+// took; and Config.Interrupt is not called, since the lane calls operations off. On any
+// other lane the operation is a call like those of [Run] and [Transact] or, on a
+// lane.Carrier, of [Offload] and [OffloadOn].
+//
+// The error is nil if op.Err is. A refusal is as for Run and Transact, and leaves op as it
+// was. An operation that has failed is an *ioerr.Error with op.Err in it, Origin Leaf and
+// Effect Done. One that was called off because ctx has ended has the outcome and cause of
+// ctx, or ErrShutdown if that was because Shutdown gave up on it, with Origin Lane and
+// Effect None; but Done if a part of a transfer was done before (op.N > 0).
+//
+// Op and buffers are the lane's until Operate returns. Where a call may be left
+// (lane.Abandoning) it has a copy of op, so op itself is the caller's again in any case;
+// but if the error is an *ioerr.LeftError (Effect Unknown), the buffers belong to the
+// operation until it ends, if ever, and op tells nothing of it. A file that it opens after
+// that is closed.
+func (p *Pool[R]) Operate(ctx context.Context, id handle.ID, op *lane.Op, opts ...Option) error {
+	c := p.own()
+	switch {
+	case c == nil || op == nil:
+		return new(stay).check(ctx, c, "op")
+	case c.native != nil:
+		return p.operate(ctx, id, op, opts)
+	case c.carrier != nil:
+		_, err := p.carry(ctx, id, op, opts)
+		return err
+	}
+	var d deed
+	var err error
+	if id.IsZero() {
+		_, err = Run(ctx, p, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, c.do(ctx, op, &d, id, opts)
+		}, opts...)
+	} else {
+		_, err = Transact(ctx, p, id, func(ctx context.Context, _ R) (struct{}, error) {
+			return struct{}{}, c.do(ctx, op, &d, id, opts)
+		}, opts...)
+	}
+	return c.end(&d, err)
+}
+
+// deed is what is known of an operation that was done by system calls.
+type deed struct {
+	ran bool         // op tells what came of it
+	off *ioerr.Error // it was called off; not counted yet
+}
+
+// do does an operation as a part of a call with the context ctx, and returns what is the
+// failure of that call.
+func (c *core) do(ctx context.Context, op *lane.Op, d *deed, id handle.ID, opts []Option) error {
+	op.Do(ctx, c.signal.of(op))
+	d.ran = true
+	if !calledOff(op) {
+		return op.Err
+	}
+	d.off = c.calledOff(ctx, op, id, callOf(opts).Label)
+	return nil
+}
+
+// end is the error of the call.
+func (c *core) end(d *deed, err error) error {
+	if err == nil && d.off != nil {
+		return c.count(d.off)
+	}
+	return err
+}
+
+func calledOff(op *lane.Op) bool { return op.Err == fileop.ErrCancelled }
+
+// calledOff is the error of an operation that was called off. ctx is the one that it was
+// given, and has ended, but not because the call has: so its cause tells who did it.
+func (c *core) calledOff(ctx context.Context, op *lane.Op, id handle.ID, label string) *ioerr.Error {
+	e := &ioerr.Error{Outcome: ioerr.Cancelled, Origin: ioerr.Lane, Effect: ioerr.None, Label: label, Lane: c.lane.Name(), Err: op.Err}
+	if !id.IsZero() {
+		e.Handle = id
+	}
+	if op.N > 0 {
+		e.Effect = ioerr.Done
+	}
+	if cause := context.Cause(ctx); cause != nil { // else the lane had a reason of its own
+		e.Outcome, e.Err = outcomeOf(ctx), cause
+		if errors.Is(cause, ioerr.ErrShutdown) {
+			e.Outcome = ioerr.ShutdownInProgress
+		}
+	}
+	return e
+}
+
+// operate is Operate on a lane that does operations itself.
+func (p *Pool[R]) operate(ctx context.Context, id handle.ID, op *lane.Op, opts []Option) error {
+	c := &p.core
+	var s stay
+	if err := s.check(ctx, c, ""); err != nil {
+		return err
+	}
+	at := &c.here
+	if !id.IsZero() {
+		lease, err := p.borrow(ctx, id, &s, opts)
+		if err != nil {
+			return err
+		}
+		defer p.giveBack(lease)
+		at = p.siteOf(lease)
+	}
+	defer s.leave()
+	lc := callOf(opts)
+	inner := s.forOps(ctx, at)
+	if err := s.hand(ctx, at, &lc, runs, func() error { return c.native.Operate(inner, lc, op) }); err != nil {
+		return err
+	}
+	switch {
+	case op.Err == nil:
+		s.begun = true
+		return nil
+	case calledOff(op): // which says nothing about the resource
+		return c.count(c.calledOff(inner, op, id, lc.Label))
+	}
+	s.begun = true
+	return at.failed(op.Err, lc.Label)
+}
+
+// hand has the lane do what it does itself, an operation, several, or a fiber, by giving
+// do the call. at is what the call holds beside. leave must follow in any case.
+func (s *stay) hand(ctx context.Context, at *site, lc *lane.Call, listedAs phase, do func() error) error {
+	c := s.core
+	s.at, s.untimed = at, listedAs == runs
+	if c.gate != nil && at == &c.here {
+		if e := c.goInside(s); e != nil {
+			return c.count(e)
+		}
+	}
+	if s.until != nil {
+		lc.Accept = *s.until
+	}
+	lc.Owner, lc.Handle, lc.NoWait = c.owner, at.id.Uint64(), s.nested(ctx)
+	s.list(lc.Label, listedAs)
+	if err := do(); err != nil {
+		return c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
+	}
+	return nil
+}
+
+// forOps is the context that the lane gets for operations, which ends with ctx and when a
+// shutdown gives up on them. Inside a call of the pool ctx does both already; it may be
+// the lane's own, of a fiber, and is told at once if nothing is put around it.
+func (s *stay) forOps(ctx context.Context, at *site) context.Context {
+	if m := s.outer(ctx); m != nil && m.site.core == s.core {
+		return ctx
+	}
+	ctx, s.mark = at.begin(ctx, s.plain)
+	return ctx
+}
+
+// told is what a carried operation has to say to a caller that has not left it.
+type told struct {
+	deed
+	n    int64
+	err  error
+	info fileop.Info
+}
+
+// carry is Operate on a lane that runs calls itself. The copy of the operation is the
+// call's, and what it says goes the way of a result: so caller and call share nothing but
+// the buffers.
+func (p *Pool[R]) carry(ctx context.Context, id handle.ID, op *lane.Op, opts []Option) (ran bool, err error) {
+	c := &p.core
+	mine := *op
+	if op.More != nil {
+		more := *op.More
+		mine.More = &more
+	}
+	do := func(ctx context.Context) (t told, err error) {
+		err = c.do(ctx, &mine, &t.deed, id, opts)
+		if t.n, t.err = mine.N, mine.Err; mine.More != nil {
+			t.info = mine.More.Info
+		}
+		return t, err
+	}
+	if mine.Kind == fileop.Open {
+		opts = append(opts[:len(opts):len(opts)], Undo(closeOpened))
+	}
+	var t told
+	if id.IsZero() {
+		t, err = Offload(ctx, p, do, opts...)
+	} else {
+		t, err = OffloadOn(ctx, p, id, func(ctx context.Context, _ R) (told, error) { return do(ctx) }, opts...)
+	}
+	if t.ran {
+		if op.N, op.Err = t.n, t.err; op.More != nil {
+			op.More.Info = t.info
+		}
+	}
+	return t.ran, c.end(&t.deed, err)
+}
+
+// closeOpened undoes an Open that nobody waits for.
+func closeOpened(t told) error {
+	if t.err != nil {
+		return nil
+	}
+	op := lane.Op{Kind: fileop.Close, File: &fileop.File{FD: uintptr(t.n)}}
+	op.Do(context.Background(), nil)
+	return op.Err
+}
+
+// opSignal is the pool's share in the signal that interrupts system calls, taken by the
+// first operation that asks for it, and given back when the pool is closed. Where there is
+// none operations are not interrupted.
+type opSignal struct {
+	once  sync.Once
+	taken atomic.Pointer[interrupt.Signal]
+}
+
+func (o *opSignal) of(op *lane.Op) *interrupt.Signal {
+	if !op.Interruptible {
+		return nil
+	}
+	o.once.Do(func() {
+		if s, err := interrupt.Take(0); err == nil {
+			o.taken.Store(s)
+		}
+	})
+	return o.taken.Load()
+}
+
+func (o *opSignal) release() {
+	if s := o.taken.Load(); s != nil {
+		s.Release()
+	}
+}
