@@ -1,0 +1,2 @@
+// Package file is files as resources of a pool.
+package file
