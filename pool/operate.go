@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/fileop"
@@ -71,7 +72,7 @@ func (c *core) do(ctx context.Context, op *lane.Op, d *deed, id handle.ID, opts 
 	op.Do(ctx, c.signal.of(op))
 	d.ran = true
 	if !calledOff(op) {
-		return op.Err
+		return failureOf(op)
 	}
 	d.off = c.calledOff(ctx, op, id, callOf(opts).Label)
 	return nil
@@ -83,6 +84,19 @@ func (c *core) end(d *deed, err error) error {
 		return c.count(d.off)
 	}
 	return err
+}
+
+// failureOf is the failure of an operation as that of a call. The kernel tells of data that
+// could not be written once, and takes the pages for clean from then on: so a resource that
+// could not be made durable is poisoned, lest another attempt succeed without the data. What
+// cannot be made durable at all (a pipe) is none the worse for it.
+func failureOf(op *lane.Op) error {
+	switch {
+	case op.Kind != fileop.Fsync && op.Kind != fileop.Fdatasync,
+		errors.Is(op.Err, syscall.EINVAL), errors.Is(op.Err, errors.ErrUnsupported):
+		return op.Err
+	}
+	return Poison(op.Err)
 }
 
 func calledOff(op *lane.Op) bool { return op.Err == fileop.ErrCancelled }
@@ -136,7 +150,7 @@ func (p *Pool[R]) operate(ctx context.Context, id handle.ID, op *lane.Op, opts [
 		return c.count(c.calledOff(inner, op, id, lc.Label))
 	}
 	s.begun = true
-	return at.failed(op.Err, lc.Label)
+	return at.failed(failureOf(op), lc.Label)
 }
 
 // hand has the lane do what it does itself, an operation, several, or a fiber, by giving

@@ -115,7 +115,7 @@ func (p *Pool[R]) operateAll(ctx context.Context, s *stay, ids []handle.ID, ops 
 		case calledOff(op):
 			_ = c.count(c.calledOff(inner, op, ids[i], lc.Label))
 		default:
-			_ = at(i).failed(op.Err, lc.Label)
+			_ = at(i).failed(failureOf(op), lc.Label)
 		}
 	}
 	p.judgeAll(loans, ids, ops)
@@ -164,7 +164,7 @@ func (p *Pool[R]) judgeAll(loans []loan[R], ids []handle.ID, ops []lane.Op) {
 			}
 			at.verdict.told, at.verdict.given = true, true
 			if op.Err != nil && !at.verdict.bad {
-				at.blame(op.Err)
+				at.blame(failureOf(op))
 			}
 		}
 	}
