@@ -1,2 +1,63 @@
-// Package file is files as resources of a pool.
+// Package file is files as resources of a pool, and what is done with them as values.
+//
+//	files, err := file.NewPool(file.Config{Threads: lane.Config{Workers: 8}})
+//	if err != nil {
+//		return err
+//	}
+//	defer files.Close()
+//
+//	f, err := files.Open(ctx, name, os.O_RDWR, 0)
+//	if err != nil {
+//		return err
+//	}
+//	defer f.Close(ctx)
+//
+//	n, err := f.ReadAt(ctx, buf, 0)
+//
+// # Operations
+//
+// An [Op] says what is to be done: [ReadAt], [WriteAt], [Sync], [Rename], … make one.
+// [Pool.Do] has it done, [Pool.DoAll] many at the same time, and the methods of [File] and
+// Pool are short for the two steps. An Op is used again by another Do.
+//
+// # Lanes
+//
+// Where operations are done is for the lane to say, and the same program runs on all of
+// them: Config.Lane is the one line that changes. On lanes that bound calls (Threads,
+// Sharded, Inline) an operation is a system call on its caller's goroutine. On
+// lane.Abandoning the caller may leave one that hangs; on lane.Pinned a thread of the
+// lane makes it. A lane.Operator does operations itself; [Pool.Fiber] then costs least.
+//
+// # Many at a time
+//
+// A file is used by as many operations at a time as the lane allows (Config.Share); they
+// are not put in order. [File.Close] lets those that run come to their end, refuses those
+// that have not begun (ioerr.ErrHandleNotFound), and then closes the descriptor. So no
+// operation ever meets the descriptor of another file.
+//
+// # Cancellation
+//
+// An operation whose context ends before it begins is not done. One that runs is
+// waited for, and what it returns has happened; but with Config.Interrupt, on Linux, a
+// signal makes a system call return that is blocked (open of a FIFO, a lock, a pipe). A
+// disk that does not answer can only be left (lane.Abandoning): then the error is an
+// *ioerr.LeftError, and the buffer belongs to the operation until that ends, if ever.
+//
+// # Errors
+//
+// Errors are *ioerr.Error. Those of the system have an *fs.PathError inside (of Rename:
+// an *os.LinkError), with the operation, the name as it was opened, and the error
+// number, so that errors.Is(err, fs.ErrNotExist) works. The end of a file is io.EOF by
+// itself.
+//
+// A file whose Sync or Datasync has failed refuses whatever comes after it
+// (ioerr.ErrPoisoned) but Close: the kernel tells of lost data once, and then takes the
+// pages for clean. A second fsync would succeed without the data being on the disk. What
+// was written since the last one that succeeded must be written anew, to a file that is
+// opened anew.
+//
+// # Buffers
+//
+// [Buffers] are a fixed number of aligned buffers outside of Go's heap, for direct I/O
+// ([Direct]) and for programs that transfer much.
 package file

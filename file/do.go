@@ -1,0 +1,142 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/pool"
+)
+
+// Do has an operation done, waits for its end, and returns its error; op.N says how many
+// bytes were moved, op.More.Info what Stat has found out.
+//
+// The error is always an *ioerr.Error. One of the system has Origin Leaf, Effect Done, and
+// an *fs.PathError (*os.LinkError, *AlignmentError) in it; op.Err is then what the system
+// said. One that has not been done was refused (see pool.Pool.Transact), or called off
+// because ctx has ended; if a part of a transfer had been done by then (op.N), the Effect
+// is Done. The end of a file is no error here.
+//
+// The operation and its buffers are the pool's until Do returns, and the buffers beyond
+// that if the error has the Effect Unknown, which only a lane.Abandoning returns.
+func (p *Pool) Do(ctx context.Context, op *Op, opts ...pool.Option) error {
+	if err := p.prepare(op); err != nil {
+		return err
+	}
+	if op.More == nil || op.More.File2 == nil {
+		return p.result(op, p.files.Operate(ctx, idOf(op), op, opts...))
+	}
+	both := []Op{*op, {}} // the second stands for the other file, so that this is held, too
+	err := p.files.OperateAll(ctx, []handle.ID{op.File.ID, op.More.File2.ID}, both, opts...)
+	op.N, op.Err = both[0].N, both[0].Err
+	if err == nil {
+		err = p.outcome(ctx, op)
+	}
+	return err
+}
+
+// DoAll has many operations done at the same time, as far as the lane has room, in no
+// order, and returns when all have ended. The error of each is in its Err, in the form
+// in which Do returns it; DoAll returns the first of them. A lane.Operator takes them as
+// one call; on other lanes each is a call of its own.
+//
+// The files are held for as long as DoAll lasts: their Close waits for it.
+func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
+	ids := make([]handle.ID, 0, len(ops)+1)
+	for i := range ops {
+		if err := p.prepare(&ops[i]); err != nil {
+			return err
+		}
+		ids = append(ids, idOf(&ops[i]))
+	}
+	if p == nil || p.files == nil {
+		return p.open()
+	}
+	all := ops
+	for i := range ops {
+		if m := ops[i].More; m != nil && m.File2 != nil { // held by a Nop: see Do
+			if len(all) == len(ops) {
+				all = append(make([]Op, 0, len(ops)+1), ops...)
+			}
+			all, ids = append(all, Op{}), append(ids, m.File2.ID)
+		}
+	}
+	err := p.files.OperateAll(ctx, ids, all, opts...)
+	for i := range ops {
+		op := &ops[i]
+		op.N, op.Err = all[i].N, all[i].Err
+		if e, ok := errors.AsType[*ioerr.Error](op.Err); !ok || e == nil {
+			op.Err = p.outcome(ctx, op)
+		}
+		if err == nil {
+			err = op.Err
+		}
+	}
+	return err
+}
+
+// Fiber runs fn, which does operations one after the other, where that costs least; see
+// pool.Pool.Fiber. fn must pass on the context that it is given.
+func (p *Pool) Fiber(ctx context.Context, fn func(context.Context) error, opts ...pool.Option) error {
+	return p.Pool().Fiber(ctx, fn, opts...)
+}
+
+// prepare refuses what makes no sense, and makes op ready to be done.
+func (p *Pool) prepare(op *Op) error {
+	if err := p.open(); err != nil {
+		return err
+	}
+	if op == nil {
+		return bad("op", nil, "must not be nil")
+	}
+	if name := lacks(op); name != "" {
+		return bad(name, nil, "must not be nil")
+	}
+	if op.Off == math.MinInt64 || op.More != nil && op.More.Off2 < 0 {
+		return bad("off", "negative", "must be at least 0")
+	}
+	op.N, op.Err = 0, nil
+	op.Interruptible = p.signal != nil
+	return nil
+}
+
+// lacks is the name of what an operation needs and does not have.
+func lacks(op *Op) string {
+	switch op.Kind {
+	case fileop.Open, fileop.Rename, fileop.Unlink, fileop.Rmdir, fileop.Mkdir:
+		if op.More == nil {
+			return "op.More"
+		}
+		return ""
+	case fileop.Nop, fileop.Sleep, fileop.Kinds:
+		return ""
+	case fileop.CopyRange:
+		if op.More == nil || op.More.File2 == nil {
+			return "dst"
+		}
+	case fileop.Stat:
+		if op.More == nil {
+			return "op.More"
+		}
+		if op.More.Path != "" {
+			return ""
+		}
+	case fileop.Close, fileop.Read, fileop.Write, fileop.Fsync, fileop.Fdatasync, fileop.Fallocate,
+		fileop.Truncate, fileop.Advise, fileop.Flock, fileop.RangeLock:
+	}
+	if op.File == nil {
+		return "f"
+	}
+	return ""
+}
+
+// idOf names the file that an operation uses, if any.
+func idOf(op *Op) handle.ID {
+	if op.File == nil {
+		return handle.ID{}
+	}
+	return op.File.ID
+}

@@ -1,0 +1,136 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// result is the error of an operation for its caller. err is what the pool says, with
+// what the system has said in it as it is.
+func (p *Pool) result(op *Op, err error) error {
+	if err == nil || op.Err == nil {
+		return err
+	}
+	e, ok := errors.AsType[*ioerr.Error](err)
+	if !ok || e.Origin != ioerr.Leaf {
+		return err
+	}
+	told := *e // several may have got the same one
+	told.Err = named(op, e.Err)
+	return &told
+}
+
+// outcome is the error of an operation that was done together with others, for which
+// nobody but op.Err speaks.
+func (p *Pool) outcome(ctx context.Context, op *Op) error {
+	switch {
+	case op.Err == nil:
+		return nil
+	case errors.Is(op.Err, fileop.ErrCancelled):
+		e := p.cancelled(ctx, op.Err)
+		if op.N > 0 {
+			e.Effect = ioerr.Done
+		}
+		return e
+	}
+	return p.failed(op, op.Err)
+}
+
+// failed is the error of an operation that was done.
+func (p *Pool) failed(op *Op, err error) error {
+	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Leaf, Effect: ioerr.Done, Lane: p.lane, Err: named(op, err)}
+	if id := idOf(op); !id.IsZero() {
+		e.Handle = id
+	}
+	return e
+}
+
+// calledOff makes what it is of an opening that was called off.
+func (p *Pool) calledOff(ctx context.Context, err error) error {
+	if !errors.Is(err, fileop.ErrCancelled) {
+		return err
+	}
+	return p.cancelled(ctx, err)
+}
+
+// cancelled is the error of what was called off, because ctx has ended or else because of
+// a shutdown.
+func (p *Pool) cancelled(ctx context.Context, err error) *ioerr.Error {
+	e := &ioerr.Error{Outcome: ioerr.Cancelled, Origin: ioerr.Lane, Effect: ioerr.None, Lane: p.lane, Err: err}
+	switch {
+	case ctx.Err() == nil:
+		e.Outcome, e.Err = ioerr.ShutdownInProgress, ioerr.ErrShutdown
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		e.Outcome, e.Err = ioerr.TimedOut, context.Cause(ctx)
+	default:
+		e.Err = context.Cause(ctx)
+	}
+	return e
+}
+
+// named puts the name of the operation and of the file to what the system has said.
+func named(op *Op, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*fileop.AlignmentError](err); ok { // it has them
+		return err
+	}
+	path := ""
+	switch {
+	case op.File != nil:
+		path = op.File.Name
+	case op.More != nil:
+		path = op.More.Path
+	}
+	if op.Kind == fileop.Rename {
+		return &os.LinkError{Op: verb(op.Kind), Old: path, New: op.More.Path2, Err: err}
+	}
+	return &fs.PathError{Op: verb(op.Kind), Path: path, Err: err}
+}
+
+// verb names an operation as package os does, where that has it.
+func verb(k fileop.Kind) string {
+	switch k {
+	case fileop.Nop, fileop.Kinds:
+		return "nop"
+	case fileop.Open:
+		return "open"
+	case fileop.Close:
+		return "close"
+	case fileop.Read:
+		return "read"
+	case fileop.Write:
+		return "write"
+	case fileop.Fsync:
+		return "sync"
+	case fileop.Fdatasync:
+		return "datasync"
+	case fileop.Fallocate:
+		return "allocate"
+	case fileop.Truncate:
+		return "truncate"
+	case fileop.Stat:
+		return "stat"
+	case fileop.Rename:
+		return "rename"
+	case fileop.Unlink, fileop.Rmdir:
+		return "remove"
+	case fileop.Mkdir:
+		return "mkdir"
+	case fileop.Advise:
+		return "advise"
+	case fileop.Flock, fileop.RangeLock:
+		return "lock"
+	case fileop.CopyRange:
+		return "copy"
+	case fileop.Sleep:
+		return "sleep"
+	}
+	return "unknown operation"
+}

@@ -1,0 +1,192 @@
+package file
+
+import (
+	"context"
+	"io"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/pool"
+)
+
+// File is an open file of a [Pool]. All methods may be called from any goroutine. Errors
+// of its methods are those of [Pool.Do], but for io.EOF.
+type File struct {
+	pool *Pool
+	file *fileop.File
+}
+
+// op is the file as operations know it.
+func (f *File) op() *fileop.File {
+	if f == nil {
+		return nil
+	}
+	return f.file
+}
+
+// Name returns the name with which the file was opened.
+func (f *File) Name() string { return f.file.Name }
+
+// ID returns the name of the file in its pool.
+func (f *File) ID() handle.ID { return f.file.ID }
+
+// Direct reports whether transfers go past the page cache. It is false on darwin, where
+// that needs no alignment.
+func (f *File) Direct() bool { return f.file.Direct }
+
+// Alignment returns what the memory of direct writes, and their offset and length, have to
+// be a multiple of, in bytes; 1 and 1 if the file is not direct. Reads need not be
+// aligned, but cost a copy if they are not.
+func (f *File) Alignment() (memory, offset int) {
+	if !f.file.Direct {
+		return 1, 1
+	}
+	return f.file.DirectMem, f.file.DirectOff
+}
+
+// Close closes the file: what comes later, and what has not begun, is refused with
+// ErrHandleNotFound; what runs comes to its end; then the descriptor is closed. Close waits
+// for that, as pool.Pool.Destroy does, and returns what close(2) says (an
+// *ioerr.HookError). When ctx ends it stops waiting; the file is closed all the same.
+// Another Close does nothing.
+func (f *File) Close(ctx context.Context) error { return f.pool.files.Destroy(ctx, f.file.ID) }
+
+// ReadAt reads len(buf) bytes from offset off. Like io.ReaderAt it returns an error if it
+// returns fewer: io.EOF at the end of the file.
+func (f *File) ReadAt(ctx context.Context, buf []byte, off int64, opts ...pool.Option) (int, error) {
+	n, err := f.do(ctx, ReadAt(f, buf, off), opts)
+	if err == nil && n < len(buf) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Readv is ReadAt into several buffers, one after the other.
+func (f *File) Readv(ctx context.Context, bufs [][]byte, off int64, opts ...pool.Option) (int64, error) {
+	op := Readv(f, bufs, off)
+	err := f.pool.Do(ctx, &op, opts...)
+	if err == nil && op.N < op.Size() {
+		err = io.EOF
+	}
+	return op.N, err
+}
+
+// Read reads up to len(buf) bytes at the file's own position: from a pipe, say. At the
+// end it returns 0 and io.EOF.
+func (f *File) Read(ctx context.Context, buf []byte, opts ...pool.Option) (int, error) {
+	n, err := f.do(ctx, Read(f, buf), opts)
+	if err == nil && n == 0 && len(buf) > 0 {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// WriteAt writes all of buf at offset off. It returns an error if it writes less.
+func (f *File) WriteAt(ctx context.Context, buf []byte, off int64, opts ...pool.Option) (int, error) {
+	return f.do(ctx, WriteAt(f, buf, off), opts)
+}
+
+// Writev is WriteAt of several buffers, one after the other.
+func (f *File) Writev(ctx context.Context, bufs [][]byte, off int64, opts ...pool.Option) (int64, error) {
+	op := Writev(f, bufs, off)
+	err := f.pool.Do(ctx, &op, opts...)
+	return op.N, err
+}
+
+// Write writes all of buf at the file's own position: to a pipe, say.
+func (f *File) Write(ctx context.Context, buf []byte, opts ...pool.Option) (int, error) {
+	return f.do(ctx, Write(f, buf), opts)
+}
+
+// Append writes all of buf at the end of the file; see the function [Append].
+func (f *File) Append(ctx context.Context, buf []byte, opts ...pool.Option) (int, error) {
+	return f.do(ctx, Append(f, buf), opts)
+}
+
+// Sync makes the file durable. If that fails the file is of no use any more; see the
+// package documentation.
+func (f *File) Sync(ctx context.Context, opts ...pool.Option) error {
+	_, err := f.do(ctx, Sync(f), opts)
+	return err
+}
+
+// Datasync makes the data of the file durable; as Sync.
+func (f *File) Datasync(ctx context.Context, opts ...pool.Option) error {
+	_, err := f.do(ctx, Datasync(f), opts)
+	return err
+}
+
+// Truncate makes the file so many bytes long.
+func (f *File) Truncate(ctx context.Context, size int64, opts ...pool.Option) error {
+	_, err := f.do(ctx, Truncate(f, size), opts)
+	return err
+}
+
+// Allocate makes sure that the n bytes from off have room on the disk, and makes the file
+// longer where it is shorter.
+func (f *File) Allocate(ctx context.Context, off, n int64, opts ...pool.Option) error {
+	_, err := f.do(ctx, Allocate(f, 0, off, n), opts)
+	return err
+}
+
+// Stat describes the file.
+func (f *File) Stat(ctx context.Context, opts ...pool.Option) (Info, error) {
+	op := Stat(f)
+	err := f.pool.Do(ctx, &op, opts...)
+	return op.More.Info, err
+}
+
+// Advise tells the kernel how a part of the file will be used; see the function [Advise].
+func (f *File) Advise(ctx context.Context, advice int, off, n int64, opts ...pool.Option) error {
+	_, err := f.do(ctx, Advise(f, advice, off, n), opts)
+	return err
+}
+
+// Lock takes a lock on the whole file; see the function [Lock].
+func (f *File) Lock(ctx context.Context, mode LockMode, opts ...pool.Option) error {
+	_, err := f.do(ctx, Lock(f, mode), opts)
+	return err
+}
+
+// Unlock gives up what Lock took.
+func (f *File) Unlock(ctx context.Context, opts ...pool.Option) error {
+	_, err := f.do(ctx, Unlock(f), opts)
+	return err
+}
+
+// LockRange takes a lock on a part of the file; see the function [LockRange].
+func (f *File) LockRange(ctx context.Context, mode LockMode, off, n int64, opts ...pool.Option) error {
+	_, err := f.do(ctx, LockRange(f, mode, off, n), opts)
+	return err
+}
+
+// UnlockRange gives up what LockRange took, or a part of it.
+func (f *File) UnlockRange(ctx context.Context, off, n int64, opts ...pool.Option) error {
+	_, err := f.do(ctx, UnlockRange(f, off, n), opts)
+	return err
+}
+
+// CopyRange copies n bytes from offset off of src to dstOff of f. It returns io.EOF with
+// fewer bytes if src ends before.
+func (f *File) CopyRange(ctx context.Context, dstOff int64, src *File, off, n int64, opts ...pool.Option) (int64, error) {
+	op := CopyRange(f, dstOff, src, off, n)
+	err := f.pool.Do(ctx, &op, opts...)
+	if err == nil && op.N < n {
+		err = io.EOF
+	}
+	return op.N, err
+}
+
+// do does an operation in an Op that is kept, so that nothing is allocated.
+func (f *File) do(ctx context.Context, op Op, opts []pool.Option) (int, error) {
+	mine, ok := f.pool.ops.Get().(*Op)
+	if !ok {
+		mine = new(Op)
+	}
+	*mine = op
+	err := f.pool.Do(ctx, mine, opts...)
+	n := int(mine.N)
+	*mine = Op{}
+	f.pool.ops.Put(mine)
+	return n, err
+}

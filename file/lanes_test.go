@@ -1,0 +1,46 @@
+package file_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iolane/iolane/file"
+	"github.com/iolane/iolane/lane"
+)
+
+// kind is a lane to run the same program on. A new one is one line in kinds.
+type kind struct {
+	name       string
+	make       func() (lane.Lane, error)
+	interrupts bool // file.Config.Interrupt
+	leaves     bool // a caller leaves an operation that does not end
+}
+
+func kinds() []kind {
+	c := lane.Config{Workers: 4}
+	return []kind{
+		{name: "threads", make: func() (lane.Lane, error) { return lane.NewThreads(c) }},
+		{name: "threads-interrupt", make: func() (lane.Lane, error) { return lane.NewThreads(c) }, interrupts: true},
+		{name: "sharded", make: func() (lane.Lane, error) { return lane.NewSharded(lane.ShardedConfig{Config: c, Shards: 2}) }},
+		{name: "abandoning", make: func() (lane.Lane, error) { return lane.NewAbandoning(lane.AbandoningConfig{Config: c}) }, leaves: true},
+		{name: "abandoning-interrupt", make: func() (lane.Lane, error) { return lane.NewAbandoning(lane.AbandoningConfig{Config: c}) }, interrupts: true},
+		{name: "pinned", make: func() (lane.Lane, error) { return lane.NewPinned(lane.PinnedConfig{Config: c}) }},
+		{name: "pinned-interrupt", make: func() (lane.Lane, error) { return lane.NewPinned(lane.PinnedConfig{Config: c}) }, interrupts: true},
+		{name: "inline", make: func() (lane.Lane, error) { return lane.NewInline(""), nil }},
+	}
+}
+
+// onEachLane runs a test on a pool on each kind of lane.
+func onEachLane(t *testing.T, test func(t *testing.T, k kind, p *file.Pool)) {
+	for _, k := range kinds() {
+		t.Run(k.name, func(t *testing.T) {
+			l, err := k.make()
+			require.NoError(t, err)
+			p, err := file.NewPool(file.Config{Lane: l, OwnsLane: true, Interrupt: k.interrupts})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, p.Close()) })
+			test(t, k, p)
+		})
+	}
+}
