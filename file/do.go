@@ -26,16 +26,10 @@ func (p *Pool) Do(ctx context.Context, op *Op, opts ...pool.Option) error {
 	if err := p.prepare(op); err != nil {
 		return err
 	}
-	if op.More == nil || op.More.File2 == nil {
+	if !copies(op) {
 		return p.result(op, p.files.Operate(ctx, idOf(op), op, opts...))
 	}
-	both := []Op{*op, {}} // the second stands for the other file, so that this is held, too
-	err := p.files.OperateAll(ctx, []handle.ID{op.File.ID, op.More.File2.ID}, both, opts...)
-	op.N, op.Err = both[0].N, both[0].Err
-	if err == nil {
-		err = p.outcome(ctx, op)
-	}
-	return err
+	return p.copyRange(ctx, op, opts)
 }
 
 // DoAll has many operations done at the same time, as far as the lane has room, in no
@@ -45,38 +39,69 @@ func (p *Pool) Do(ctx context.Context, op *Op, opts ...pool.Option) error {
 //
 // The files are held for as long as DoAll lasts: their Close waits for it.
 func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
-	ids := make([]handle.ID, 0, len(ops)+1)
+	if err := p.open(); err != nil {
+		return err
+	}
 	for i := range ops {
 		if err := p.prepare(&ops[i]); err != nil {
 			return err
 		}
-		ids = append(ids, idOf(&ops[i]))
 	}
-	if p == nil || p.files == nil {
-		return p.open()
-	}
-	all := ops
-	for i := range ops {
-		if m := ops[i].More; m != nil && m.File2 != nil { // held by a Nop: see Do
-			if len(all) == len(ops) {
-				all = append(make([]Op, 0, len(ops)+1), ops...)
-			}
-			all, ids = append(all, Op{}), append(ids, m.File2.ID)
-		}
-	}
-	err := p.files.OperateAll(ctx, ids, all, opts...)
+	all, ids := p.together(ops)
+	refusal := p.files.OperateAll(ctx, ids, all, opts...)
 	for i := range ops {
 		op := &ops[i]
+		if p.carries && copies(op) {
+			op.Err = p.copyRange(ctx, op, opts)
+			continue
+		}
 		op.N, op.Err = all[i].N, all[i].Err
-		if e, ok := errors.AsType[*ioerr.Error](op.Err); !ok || e == nil {
+		if _, refused := errors.AsType[*ioerr.Error](op.Err); !refused {
 			op.Err = p.outcome(ctx, op)
 		}
-		if err == nil {
-			err = op.Err
+	}
+	if refusal != nil {
+		return refusal
+	}
+	for i := range ops {
+		if ops[i].Err != nil {
+			return ops[i].Err
 		}
 	}
-	return err
+	return nil
 }
+
+// together is the operations as the pool does them at the same time, each with the file that
+// it uses. The other file of one that copies is held by a Nop at the end; where that will
+// not do (see copyRange) the operation has a Nop in its place, and is done by itself.
+func (p *Pool) together(ops []Op) (all []Op, ids []handle.ID) {
+	ids = make([]handle.ID, 0, len(ops)+1)
+	all = ops
+	for i := range ops {
+		ids = append(ids, idOf(&ops[i]))
+		if copies(&ops[i]) && len(all) == len(ops) {
+			all = append(make([]Op, 0, len(ops)+1), ops...)
+			all = append(all, Op{}) // not ops any more, whatever comes
+		}
+	}
+	if len(all) == len(ops) {
+		return all, ids
+	}
+	ids = append(ids, handle.ID{})
+	for i := range ops {
+		switch {
+		case !copies(&ops[i]):
+		case p.carries:
+			all[i], ids[i] = Op{}, handle.ID{}
+		default:
+			all, ids = append(all, Op{}), append(ids, ops[i].More.File2.ID)
+		}
+	}
+	return all, ids
+}
+
+// copies reports whether an operation uses two files.
+func copies(op *Op) bool { return op.More != nil && op.More.File2 != nil }
 
 // Fiber runs fn, which does operations one after the other, where that costs least; see
 // pool.Pool.Fiber. fn must pass on the context that it is given.

@@ -32,7 +32,7 @@ func (p *Pool) Open(ctx context.Context, name string, flag int, perm fs.FileMode
 		}
 		f := &fileop.File{Name: name, FD: uintptr(op.N)}
 		if err := fileop.Describe(f); err != nil {
-			_ = p.dispose(f)
+			_ = p.close(f)
 			return nil, named(&op, err)
 		}
 		opened = f // read by a caller only who has not left
@@ -86,8 +86,8 @@ func (p *Pool) open() error {
 	return nil
 }
 
-// dispose closes a file.
-func (p *Pool) dispose(f *fileop.File) error {
+// close closes the descriptor.
+func (p *Pool) close(f *fileop.File) error {
 	if adopted, ok := p.adopted.LoadAndDelete(f); ok {
 		return adopted.(*os.File).Close() //nolint:errcheck // nothing else is in there
 	}

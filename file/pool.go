@@ -47,6 +47,8 @@ type Pool struct {
 	files   *pool.Pool[*fileop.File]
 	lane    string            // its name
 	signal  *interrupt.Signal // nil: system calls are not interrupted
+	carries bool              // the lane runs calls itself, and their callers may leave them
+	held    held              // files that are open for longer than their handle
 	adopted sync.Map          // from *fileop.File to the *os.File whose descriptor it has
 	ops     sync.Pool         // of *Op, for the methods that make one
 }
@@ -59,6 +61,7 @@ func NewPool(c Config) (*Pool, error) {
 		c.Share = 1<<16 - 1
 	}
 	p := new(Pool)
+	p.held.close = p.close
 	if c.Interrupt {
 		var err error
 		if p.signal, err = interrupt.Take(0); err != nil {
@@ -71,7 +74,7 @@ func NewPool(c Config) (*Pool, error) {
 	files, err := pool.New(pool.Config[*fileop.File]{
 		Lane: c.Lane, OwnsLane: c.OwnsLane, Threads: c.Threads, Share: c.Share,
 		Waiters: c.Waiters, Patience: c.Patience, Watch: c.Watch, OnEvent: c.OnEvent,
-		HookWithin: c.HookWithin, Dispose: p.dispose,
+		HookWithin: c.HookWithin, Dispose: p.held.dispose,
 	})
 	if err != nil {
 		p.release()
@@ -80,6 +83,9 @@ func NewPool(c Config) (*Pool, error) {
 	p.files, p.lane = files, c.Threads.Name
 	if c.Lane != nil {
 		p.lane = c.Lane.Name()
+		_, operates := c.Lane.(lane.Operator)
+		_, carries := c.Lane.(lane.Carrier)
+		p.carries = carries && !operates
 	}
 	return p, nil
 }
