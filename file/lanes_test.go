@@ -15,6 +15,7 @@ type kind struct {
 	make       func() (lane.Lane, error)
 	interrupts bool // file.Config.Interrupt
 	leaves     bool // a caller leaves an operation that does not end
+	ring       bool // transfers are called off without a signal
 }
 
 func kinds() []kind {
@@ -27,6 +28,8 @@ func kinds() []kind {
 		{name: "abandoning-interrupt", make: func() (lane.Lane, error) { return lane.NewAbandoning(lane.AbandoningConfig{Config: c}) }, interrupts: true},
 		{name: "pinned", make: func() (lane.Lane, error) { return lane.NewPinned(lane.PinnedConfig{Config: c}) }},
 		{name: "pinned-interrupt", make: func() (lane.Lane, error) { return lane.NewPinned(lane.PinnedConfig{Config: c}) }, interrupts: true},
+		{name: "ring", make: func() (lane.Lane, error) { return lane.NewRing(lane.RingConfig{Config: c}) }, ring: true},
+		{name: "ring-interrupt", make: func() (lane.Lane, error) { return lane.NewRing(lane.RingConfig{Config: c}) }, interrupts: true, ring: true},
 		{name: "inline", make: func() (lane.Lane, error) { return lane.NewInline(""), nil }},
 	}
 }

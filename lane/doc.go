@@ -22,6 +22,8 @@
 //     of its own ([Carrier]), whose caller leaves it when its time has come.
 //   - [Pinned]: for what is bound to a thread. Calls run on threads of the lane's own,
 //     which come up with a hook of yours and are replaced when a call has spoilt them.
+//   - [Ring]: for files at depth. Operations of package file are done by io_uring, without
+//     a thread for each ([Operator]); functions run on threads.
 //
 // Another type can be a lane too; lane/lanetest tells whether it keeps the laws.
 //
@@ -61,6 +63,7 @@
 //   - Sharded: Shards x Workers
 //   - Abandoning: Workers + Left
 //   - Pinned: Workers + Keep
+//   - Ring: Threads + Rings x (1 + 2 x KernelThreads)
 //   - Inline: it has no bound, and does not count
 //
 // A lane whose calls do not block their threads says so with Config.Threadless, and

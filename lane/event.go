@@ -21,6 +21,8 @@ const (
 
 	Exhausted = EventKind(lanegate.EdgeBarred)   // calls that were left hold every slot: who would wait gets ErrSaturated
 	Recovered = EventKind(lanegate.EdgeUnbarred) // a slot will come free again
+
+	Degraded = EventKind(lanegate.EdgeOther) // of a Ring: operations go to threads; see RingStats.Reason
 )
 
 // String returns the name of the edge in lower case.
@@ -38,6 +40,8 @@ func (k EventKind) String() string {
 		return "exhausted"
 	case Recovered:
 		return "recovered"
+	case Degraded:
+		return "degraded"
 	}
 	return "unknown"
 }

@@ -19,6 +19,7 @@ type gated struct {
 	gates    []*lanegate.Gate
 	next     atomic.Uint64 // round robin over the gates
 	keys     keyTable
+	keyring  *keyTable // where calls count their keys: keys, or that of a lane of which this is a part
 	tickets  lanegate.Tickets
 	dead     dead
 
@@ -42,6 +43,7 @@ func (g *gated) init(c Config, shards int, isolated bool) {
 	if shards > 1 && !isolated {
 		lanegate.Join(g.gates)
 	}
+	g.keyring = &g.keys
 	g.keys.perKey = c.PerKey
 	g.keys.gate = lanegate.Config{Waiters: c.Waiters, Patience: c.Patience, Tickets: &g.tickets}
 }
@@ -155,7 +157,7 @@ func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, 
 	var s Slot
 	if c.Key != "" {
 		var v lanegate.Verdict
-		if s.key, s.Token, v = g.keys.acquire(ctx, c.Key, &r); v == lanegate.Full {
+		if s.key, s.Token, v = g.keyring.acquire(ctx, c.Key, &r); v == lanegate.Full {
 			return Slot{}, ioerr.ErrKeyBusy
 		} else if v != lanegate.Granted {
 			return Slot{}, v.Refusal(ctx)
@@ -163,7 +165,7 @@ func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, 
 	}
 	var v lanegate.Verdict
 	if s.at, v = gate.Acquire(ctx, &r); v != lanegate.Granted {
-		g.keys.release(&s)
+		g.keyring.release(&s)
 		return Slot{}, v.Refusal(ctx)
 	}
 	return s, nil
@@ -174,7 +176,7 @@ func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, 
 func (g *gated) Leave(s Slot) {
 	s.at.Release()
 	if s.key != nil {
-		g.keys.release(&s)
+		g.keyring.release(&s)
 	}
 }
 

@@ -125,14 +125,16 @@ const (
 type Capabilities struct {
 	DedicatedThreads bool // calls run on threads of the lane's own
 	Execution        Execution
+	Native           Ops // operations that need no thread
 }
 
-// Weakest is what a lane made of others can promise: dedicated threads only if
-// all have them, and the weakest execution.
+// Weakest is what a lane made of others can promise: dedicated threads and native
+// operations only if all have them, and the weakest execution.
 func Weakest(first Capabilities, rest ...Capabilities) Capabilities {
 	for _, c := range rest {
 		first.DedicatedThreads = first.DedicatedThreads && c.DedicatedThreads
 		first.Execution = max(first.Execution, c.Execution)
+		first.Native &= c.Native
 	}
 	return first
 }

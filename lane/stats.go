@@ -35,6 +35,7 @@ type Stats struct {
 	LeftTotal uint64     // calls ever left; they count as completed
 
 	Threads ThreadStats // of a Pinned lane
+	Ring    RingStats   // of a Ring lane
 
 	CallbackPanics uint64 // panics in Config.OnEvent
 	EventsMissed   uint64 // events that a callback far behind did not get, always in pairs

@@ -37,6 +37,20 @@ const (
 	Kinds // how many there are
 )
 
+// String names the kind.
+func (k Kind) String() string {
+	if k < Kinds {
+		return names[k]
+	}
+	return "unknown"
+}
+
+//nolint:gochecknoglobals // a table
+var names = [Kinds]string{
+	"nop", "open", "close", "read", "write", "fsync", "fdatasync", "fallocate", "truncate", "stat",
+	"rename", "unlink", "rmdir", "mkdir", "advise", "flock", "rangelock", "copyrange", "sleep",
+}
+
 // Flags of operations that package syscall does not have on every system.
 const (
 	// Direct, of Open: past the page cache. O_DIRECT on Linux, F_NOCACHE on darwin; elsewhere
@@ -62,10 +76,9 @@ var ErrCancelled = errors.New("operation cancelled")
 // Op is one operation. Its zero value is a Nop.
 type Op struct {
 	Kind          Kind
-	Full          bool   // Read, Write, CopyRange: go on after a short transfer
-	Append        bool   // Write: at the end of the file
-	Interruptible bool   // where a system call blocks, a signal ends it when the context ends
-	Fixed         uint16 // 1 + the place of the registered buffer that Buf is a part of; 0: none
+	Full          bool // Read, Write, CopyRange: go on after a short transfer
+	Append        bool // Write: at the end of the file
+	Interruptible bool // where a system call blocks, a signal ends it when the context ends
 	Flags         int32
 	Mode          fs.FileMode
 	File          *File

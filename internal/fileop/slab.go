@@ -21,6 +21,9 @@ func NewSlab(memory []byte, unit int) *Slab {
 	return &Slab{memory: memory, part: max(maxPart/unit, 1) * unit}
 }
 
+// Len is how many bytes there are.
+func (s *Slab) Len() int { return len(s.memory) }
+
 // Parts returns what is to be registered, in the order of the places. Units of more than
 // 1 GiB make parts that no ring takes.
 func (s *Slab) Parts() [][]byte {

@@ -14,6 +14,7 @@ const (
 	EdgeUnsaturated                     // the queue has room again
 	EdgeBarred                          // whoever would have to wait is sent away
 	EdgeUnbarred                        // callers may wait again
+	EdgeOther                           // noted by the owner of the gate: see Announce
 )
 
 // Edge is one change of the line. Seq counts the edges of the gate from 1.
@@ -74,6 +75,20 @@ func (g *Gate) noteEdges() {
 	e.busy, e.full, e.barred = busy, full, barred
 	if !e.delivering && len(e.pending) > 0 {
 		e.delivering = true
+		go g.deliver()
+	}
+}
+
+// Announce delivers an edge of the owner's, in its turn.
+func (g *Gate) Announce(kind EdgeKind) {
+	if g.edges.fn == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.unlock()
+	g.edges.add(kind, 0)
+	if !g.edges.delivering {
+		g.edges.delivering = true
 		go g.deliver()
 	}
 }

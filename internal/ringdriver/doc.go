@@ -1,0 +1,53 @@
+// Package ringdriver drives one io_uring: it takes operations from any goroutine, from
+// batches and from fibers, hands them to the kernel in bunches, and tells each end to
+// whom it belongs. How many there may be at a time is its owner's concern.
+//
+// # The driver
+//
+// A goroutine owns the ring, and with it everything in [Driver] that is not atomic. It
+// goes round: take what has come in, run the fibers that are ready, describe operations,
+// enter the kernel (and sleep there if there is nothing else to do), reap. Operations
+// come by the inbox, a stack that anybody pushes to with one compare-and-swap. Who pushes
+// to it while the driver sleeps finds a mark there instead of other messages, and wakes
+// the driver: by the eventfd of the ring if it sleeps in the kernel, by a channel if
+// nothing is in flight. The driver puts the mark there by a compare-and-swap against
+// nil, so it never sleeps while there is a message, and a message that comes later
+// finds the mark.
+//
+// # Fibers
+//
+// A fiber is a function that runs as a coroutine ([iter.Pull]) on the driver's goroutine:
+// to switch to it and back costs a tenth of what a wake-up of a goroutine does, and there
+// is no other goroutine that the runtime could move elsewhere. While a fiber runs, it is
+// the owner of the ring: its operations are described at once.
+//
+// A fiber can block: on a mutex, a channel, a page fault. Then nobody drives. So a watch
+// looks every few milliseconds, and if the same fiber is still running it starts another
+// driver, which takes the ring over. Who owns the ring is said by one word:
+//
+//	state = generation<<1      the driver of that generation owns it
+//	state = generation<<1 | 1  the fiber that this driver has switched to may take it
+//
+//	driver:  store  gen<<1|1                    then switches to the fiber
+//	fiber:   cas    gen<<1|1 -> gen<<1          and describes its operation, as owner
+//	driver:  cas    gen<<1|1 -> gen<<1          when the fiber has switched back
+//	watch:   cas    gen<<1|1 -> (gen+1)<<1      and starts driver gen+1
+//
+// Every change of owner is a compare-and-swap of this word, so there is never more than
+// one, and each sees what the last one did. A fiber that has lost the ring sends its
+// operation by the inbox, as anybody would. A driver that has lost it ends, when its fiber
+// has switched back to it.
+//
+// The new driver must not switch to a fiber that the old one has not come back from. So a
+// fiber has a word, too: running, parked, or early, for one whose operation has ended
+// before it parked. Only what finds it parked makes it ready; where it is found early
+// after switching back, whoever it switched back to makes it ready.
+//
+// # What may be done twice
+//
+// A request of io_uring ends with the thread that submitted it. The driver is not locked
+// to its thread, since to wake a locked one costs ten times as much; so it may have been
+// on a thread that somebody else locks later and ends. What was in flight then comes back
+// as cancelled, or with a bogus fault. Reads, and writes at an offset, are given to the
+// kernel once more then; other operations this package does not do at all.
+package ringdriver

@@ -1,0 +1,160 @@
+package ringdriver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/internal/uring"
+)
+
+var (
+	// ErrUnserved is the Err of an operation that the ring has not done, and will not: it is
+	// for another engine. What a Full transfer has moved by then stays in N.
+	ErrUnserved = errors.New("operation not served by the ring")
+	// ErrRefused is ErrUnserved because the kernel does not do this, or not for this file.
+	ErrRefused = fmt.Errorf("%w: refused", ErrUnserved)
+)
+
+// Config makes a driver.
+type Config struct {
+	Slots   int // operations in flight at most; those beyond wait
+	Workers int // threads that the kernel may have for each thread that submits; 0: as it likes
+
+	// Without are operations of the kernel that are not to be used, as if it did not have
+	// them.
+	Without []uring.Op
+
+	// Tamper, for tests, changes what the kernel has said of an operation. May be nil.
+	Tamper func(op *fileop.Op, res int32) int32
+
+	// OnDown is called when the ring had to be taken out of use, with the reason, on a
+	// goroutine of its own. May be nil.
+	OnDown func(error)
+}
+
+// Driver drives one ring. Use [New].
+type Driver struct {
+	inbox inbox
+	state atomic.Uint64 // who owns what follows; see the package comment
+	turns atomic.Uint64 // switches to fibers, for the watch
+	down  atomic.Pointer[error]
+	count counts
+	_     [64]byte
+
+	// The owner's.
+	ring      *uring.Ring
+	reaped    func(uring.Completion)
+	table     []flight // by the index of the slot
+	inFlight  int
+	pending   line     // requests with operations to be described, in order of arrival
+	ready     []*Fiber // that can go on
+	next      int      // in ready
+	calledOff []use    // to be cancelled
+	woken     int      // callers, since the last yield
+	breath    time.Time
+	slab      *fileop.Slab // registered; or nil
+	stopping  bool
+	yielder   *yielder
+
+	onDown  func(error)
+	without []uring.Op
+	tamper  func(*fileop.Op, int32) int32
+	ended   chan struct{} // closed by the last driver
+	left    error         // why the ring could not be closed; set before ended
+
+	watching watching
+	requests sync.Pool
+}
+
+// flight is an operation in flight.
+type flight struct {
+	req  *request
+	i    int
+	slot uring.Slot
+}
+
+// use is one use of a request.
+type use struct {
+	req  *request
+	turn uint32
+}
+
+// counts is what [Driver.Stats] tells.
+type counts struct {
+	operations, enters, kicks, retries, takeovers atomic.Uint64
+}
+
+// Stats is what a driver has done.
+type Stats struct {
+	Operations uint64 // that the kernel has completed
+	Enters     uint64 // system calls
+	Kicks      uint64 // times that the driver had to be woken in the kernel
+	Retries    uint64 // operations lost with a thread, and done again
+	TakeOvers  uint64 // drivers started because a fiber was blocked
+}
+
+// New sets a ring up and starts its driver. The error is an *uring.Error.
+func New(c Config) (*Driver, error) {
+	r, err := uring.New(uring.Config{Slots: c.Slots})
+	if err != nil {
+		return nil, err
+	}
+	if c.Workers > 0 {
+		// Without such a limit the kernel has one of its own.
+		_, _, _ = r.LimitWorkers(c.Workers, c.Workers)
+	}
+	d := &Driver{ring: r, onDown: c.OnDown, without: c.Without, tamper: c.Tamper, ended: make(chan struct{})}
+	d.inbox.roused = make(chan struct{}, 1)
+	d.yielder = newYielder()
+	d.table = make([]flight, r.Info().Slots)
+	d.reaped = d.completed
+	d.requests.New = func() any { return newRequest() }
+	go d.drive(0)
+	return d, nil
+}
+
+// Info is what the ring turned out to be.
+func (d *Driver) Info() *uring.Info { return d.ring.Info() }
+
+// Down is why the ring is out of use, or nil.
+func (d *Driver) Down() error {
+	if err := d.down.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Stats is what the driver has done so far.
+func (d *Driver) Stats() Stats {
+	c := &d.count
+	return Stats{c.operations.Load(), c.enters.Load(), c.kicks.Load(), c.retries.Load(), c.takeovers.Load()}
+}
+
+// Close ends the driver and the ring, and waits for it. Nothing must be in flight, no fiber
+// must be left, and there must be no other call. The error is that of ctx, after which the end
+// goes on without the caller, or an *uring.LeftError.
+func (d *Driver) Close(ctx context.Context) error {
+	d.send(&message{kind: stop})
+	select {
+	case <-d.ended:
+		return d.left
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// send gives a message to the driver, and wakes it if need be.
+func (d *Driver) send(m *message) {
+	switch d.inbox.push(m) {
+	case &d.inbox.asleep:
+		d.count.kicks.Add(1)
+		d.ring.Wake()
+	case &d.inbox.idle:
+		d.inbox.roused <- struct{}{}
+	}
+}

@@ -1,0 +1,285 @@
+package ringdriver
+
+import (
+	"errors"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/internal/uring"
+)
+
+// Numbers of Linux's errors that are told apart here.
+const (
+	errINTR      = 4
+	errAGAIN     = 11
+	errFAULT     = 14
+	errINVAL     = 22
+	errNOSYS     = 38
+	errTIME      = 62
+	errOPNOTSUPP = 95
+	errCANCELED  = 125
+)
+
+// maxTries is how often an operation is done again that nobody has called off.
+const maxTries = 100
+
+// Serves reports whether the driver has the kind of operation at all, and the kernel knows
+// it.
+func (d *Driver) Serves(op *fileop.Op) bool {
+	need, ok := opcode(op)
+	return ok && d.ring.Info().Supports(need) && (d.without == nil || !slices.Contains(d.without, need))
+}
+
+// opcode is what the kernel has for an operation.
+func opcode(op *fileop.Op) (uring.Op, bool) {
+	vectored := op.More != nil && op.More.Bufs != nil
+	switch op.Kind {
+	case fileop.Nop:
+		return uring.OpNop, true
+	case fileop.Sleep:
+		return uring.OpTimeout, true
+	case fileop.Read:
+		if vectored {
+			return uring.OpReadv, true
+		}
+		return uring.OpRead, true
+	case fileop.Write:
+		switch {
+		case op.Append:
+			return 0, false // not to be done twice
+		case vectored:
+			return uring.OpWritev, true
+		}
+		return uring.OpWrite, true
+	default:
+		return 0, false
+	}
+}
+
+// begins takes a request in.
+func (d *Driver) begins(r *request) {
+	r.at = r.turn
+	if f := r.fiber; f != nil && f.ended && r.bound {
+		r.calledOff = true
+	}
+	d.pending.add(r)
+}
+
+// describeAll describes what is pending, as far as there are slots, and hands it over in
+// chunks.
+func (d *Driver) describeAll() {
+	for r := d.pending.take(); r != nil; r = d.pending.take() {
+		for r.open() {
+			if r.calledOff || d.ring.Err() != nil {
+				d.refuse(r)
+				break // it may have ended
+			}
+			s, ok := d.take()
+			if !ok {
+				d.pending.putBack(r)
+				return
+			}
+			d.launch(r, s)
+		}
+	}
+}
+
+// take is a slot for an operation, if one is free or the ring is out of use.
+func (d *Driver) take() (s uring.Slot, ok bool) {
+	if s, ok = d.ring.Take(); !ok && d.ring.Filled() > 0 { // else all slots are busy
+		d.enter(uring.All, 0, 0)
+		s, ok = d.ring.Take()
+	}
+	return s, ok
+}
+
+// launch describes the next operation of a request.
+func (d *Driver) launch(r *request, s uring.Slot) {
+	i := r.pick()
+	r.last = s.Index()
+	d.table[r.last] = flight{r, i, s}
+	r.flying++
+	d.inFlight++
+	d.describe(s, r.op(i))
+	if d.ring.Filled() >= chunk {
+		d.enter(chunk, 0, 0)
+	}
+}
+
+// refuse ends the operations of a request that are not described.
+func (d *Driver) refuse(r *request) {
+	for n := r.rest(); n > 0; n-- {
+		op := r.op(r.pick())
+		if op.Err = ErrUnserved; r.calledOff {
+			op.Err = fileop.ErrCancelled
+		}
+		d.ends(r)
+	}
+}
+
+// describe describes an operation to the kernel, or what is left of it.
+func (d *Driver) describe(s uring.Slot, op *fileop.Op) {
+	r := d.ring
+	switch code, _ := opcode(op); code {
+	case uring.OpTimeout:
+		if op.Len == 0 { // else it is done again, until the same moment
+			op.Len = int64(r.Now(uring.Monotonic) + op.Sleeping())
+		}
+		r.TimeoutAt(s, time.Duration(op.Len), uring.Monotonic)
+	case uring.OpRead:
+		if place, ok := d.place(op.Rest()); ok {
+			r.ReadFixed(s, fdOf(op), op.Rest(), op.Offset(), place)
+			return
+		}
+		r.Read(s, fdOf(op), op.Rest(), op.Offset())
+	case uring.OpWrite:
+		if place, ok := d.place(op.Rest()); ok {
+			r.WriteFixed(s, fdOf(op), op.Rest(), op.Offset(), place)
+			return
+		}
+		r.Write(s, fdOf(op), op.Rest(), op.Offset())
+	case uring.OpReadv:
+		r.Readv(s, fdOf(op), uring.Pieces(nil, op.Vectors()...), op.Offset())
+	case uring.OpWritev:
+		r.Writev(s, fdOf(op), uring.Pieces(nil, op.Vectors()...), op.Offset())
+	default:
+		r.Nop(s)
+	}
+}
+
+func fdOf(op *fileop.Op) uring.FD { return uring.FD(op.File.FD) }
+
+// completed hears of the end of one operation.
+func (d *Driver) completed(c uring.Completion) {
+	f := &d.table[c.Slot.Index()]
+	r, i := f.req, f.i
+	*f = flight{}
+	r.flying--
+	d.inFlight--
+	op := r.op(i)
+	if d.tamper != nil {
+		c.Res = d.tamper(op, c.Res)
+	}
+	if d.settle(op, r, c) {
+		if !errors.Is(op.Err, ErrUnserved) {
+			d.count.operations.Add(1)
+		}
+		if !d.ends(r) && r.rest() > 0 {
+			d.pending.add(r)
+		}
+		return
+	}
+	r.again = append(r.again, i)
+	d.pending.add(r)
+}
+
+// settle notes what the kernel says of an operation, and reports whether it has ended.
+func (d *Driver) settle(op *fileop.Op, r *request, c uring.Completion) bool {
+	switch {
+	case c.Dropped:
+		op.Err = ErrUnserved
+		return true
+	case c.Res >= 0:
+		if op.Took(int(c.Res), nil) {
+			return true
+		}
+		if op.NeedsBounce() { // a short transfer has ended between two blocks
+			op.Err = ErrUnserved
+			return true
+		}
+		return false
+	}
+	switch e := -c.Res; e {
+	case errCANCELED, errINTR, errFAULT:
+		switch {
+		case e != errFAULT && r.calledOff:
+			op.Err = fileop.ErrCancelled
+			return true
+		case r.tries < maxTries*r.total():
+			r.tries++
+			d.count.retries.Add(1)
+			return false
+		}
+	case errTIME:
+		if op.Kind == fileop.Sleep {
+			return true
+		}
+	case errINVAL, errNOSYS, errOPNOTSUPP:
+		op.Err = ErrRefused // whether it is the ring's fault another engine will see
+		return true
+	case errAGAIN:
+		op.Err = ErrUnserved
+		return true
+	}
+	return op.Took(0, syscall.Errno(-c.Res))
+}
+
+// ends notes the end of one operation of a request, and reports whether it was the last:
+// then the request is not to be touched any more.
+func (d *Driver) ends(r *request) (all bool) {
+	r.left--
+	if r.left == 0 {
+		d.done(r)
+		return true
+	}
+	if r.left < r.depth && r.give != nil {
+		r.depth--
+		r.give()
+	}
+	return false
+}
+
+// done tells a request's end to whom it belongs, who may use it again at once.
+func (d *Driver) done(r *request) {
+	r.at = 0
+	if f := r.fiber; f != nil {
+		d.ripen(f)
+		return
+	}
+	d.woken++
+	r.done <- struct{}{}
+}
+
+// abandon calls off a request that has begun.
+func (d *Driver) abandon(r *request) {
+	r.calledOff = true
+	d.calledOff = append(d.calledOff, use{r, r.at})
+	if r.rest() > 0 {
+		d.pending.add(r) // what is not described yet ends there
+	}
+}
+
+// callOff has the kernel cancel what was called off. What does not fit in now will after
+// the next completion of a cancellation, which is in flight then.
+func (d *Driver) callOff() {
+	all := d.calledOff
+	d.calledOff = nil
+	for _, u := range all {
+		if u.req.at == u.turn && !d.cancelAll(u.req) {
+			d.calledOff = append(d.calledOff, u)
+		}
+	}
+}
+
+// cancelAll cancels what is in flight of a request. It reports false if something is left.
+func (d *Driver) cancelAll(r *request) bool {
+	if r.total() == 1 {
+		return r.flying == 0 || d.cancel(d.table[r.last].slot)
+	}
+	for i := range d.table {
+		if f := &d.table[i]; f.req == r && !d.cancel(f.slot) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *Driver) cancel(s uring.Slot) bool {
+	if d.ring.Cancel(s) != uring.NotNow || d.ring.Err() != nil {
+		return true
+	}
+	d.enter(uring.All, 0, 0) // perhaps it is only the queue that is full
+	return d.ring.Cancel(s) != uring.NotNow
+}

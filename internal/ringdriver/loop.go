@@ -1,0 +1,153 @@
+package ringdriver
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/iolane/iolane/internal/uring"
+)
+
+const (
+	// chunk is how many operations are handed to the kernel at a time: a device begins
+	// with them while the next ones are prepared.
+	chunk = 8
+	// stretch is how long a driver goes on without a pause. A goroutine that does nothing
+	// but system calls looks to the runtime's monitor, after 10 ms, like one that hangs;
+	// its processor is then taken away at every call.
+	stretch = 4 * time.Millisecond
+	// lookout is how long a driver waits in a ring that is out of use.
+	lookout = 5 * time.Millisecond
+	// closing is how long the end of a ring may take in which nothing is in flight.
+	closing = 5 * time.Second
+)
+
+// drive is the goroutine of a driver.
+func (d *Driver) drive(gen uint64) {
+	var at *Fiber // that it has switched to
+	defer func() {
+		if at != nil { // it has ended the goroutine
+			if d.back(at, gen) {
+				go d.drive(gen)
+			}
+		}
+	}()
+	d.breath = time.Now()
+	for {
+		d.breathe()
+		d.open()
+		for d.next < len(d.ready) {
+			at = d.ready[d.next]
+			d.ready[d.next] = nil
+			d.next++
+			if at.aside > 0 {
+				go at.runAside()
+				at = nil
+				continue
+			}
+			d.enterFiber(at, gen)
+			at.resume()
+			f := at
+			at = nil
+			if !d.back(f, gen) {
+				return
+			}
+		}
+		d.ready, d.next = d.ready[:0], 0
+		d.describeAll()
+		d.callOff()
+		if !d.rest() {
+			return
+		}
+		d.ring.Reap(d.reaped)
+		if d.woken > 0 {
+			// Those who were woken have something new to do: to submit that together costs
+			// less than to go to sleep and be woken by the first.
+			d.woken = 0
+			d.yielder.yield()
+		}
+	}
+}
+
+// breathe lets others run from time to time: see stretch.
+func (d *Driver) breathe() {
+	if now := time.Now(); now.Sub(d.breath) > stretch {
+		runtime.Gosched()
+		d.breath = time.Now()
+	}
+}
+
+// open reads the messages.
+func (d *Driver) open() {
+	for m := d.inbox.take(); m != nil; {
+		next := m.next
+		m.next = nil
+		switch m.kind {
+		case begin:
+			d.begins(m.req)
+		case cancel:
+			if m.turn == m.req.at {
+				d.abandon(m.req)
+			}
+		case start, wake:
+			d.ripen(m.fiber)
+		case end:
+			f := m.fiber
+			f.ended = true
+			if f.req.at != 0 && f.req.bound {
+				d.abandon(&f.req)
+			}
+		case errand:
+			m.fn()
+		case stop:
+			d.stopping = true
+		}
+		m = next
+	}
+}
+
+// rest hands over what is described, and sleeps until there is something to do. It reports
+// false when the driver has come to its end.
+func (d *Driver) rest() bool {
+	busy := len(d.ready) > 0
+	if d.inFlight == 0 && !busy && d.ring.Filled() == 0 {
+		if d.stopping {
+			d.finish()
+			return false
+		}
+		if d.inbox.rest(&d.inbox.idle) {
+			<-d.inbox.roused
+		}
+		return true
+	}
+	if !busy && !d.ring.Ready() && d.inbox.rest(&d.inbox.asleep) {
+		d.enter(uring.All, 1, -1)
+		d.inbox.rise(&d.inbox.asleep)
+		return true
+	}
+	d.enter(uring.All, 0, 0)
+	return true
+}
+
+// enter enters the kernel. When that has gone wrong the ring takes nothing any more; what
+// is in flight is waited for.
+func (d *Driver) enter(submit, wait int, timeout time.Duration) {
+	d.count.enters.Add(1)
+	err := d.ring.Enter(submit, wait, timeout)
+	if err == nil || d.ring.Err() == nil {
+		return
+	}
+	if d.down.CompareAndSwap(nil, &err) && d.onDown != nil {
+		go d.onDown(err)
+	}
+	// From now on nobody can wake the driver in there, so it looks for messages by itself.
+	if wait > 0 && d.ring.Enter(0, wait, lookout) != nil {
+		time.Sleep(lookout) // not even that works: what completes is seen all the same
+	}
+}
+
+// finish closes the ring.
+func (d *Driver) finish() {
+	d.yielder.end()
+	d.left = d.ring.Close(closing, nil)
+	close(d.ended)
+}

@@ -1,0 +1,61 @@
+package ringdriver
+
+import (
+	"errors"
+
+	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/internal/uring"
+)
+
+// ErrRegistered: there is memory registered already.
+var ErrRegistered = errors.New("another slab is registered")
+
+// Register makes the kernel look up the pages of a slab once, instead of in each
+// operation. The error is ErrRegistered, or the kernel's: above all ENOMEM, where the limit
+// on locked memory is small. The ring goes on as before then. The memory must not be given
+// back before Unregister has returned.
+func (d *Driver) Register(s *fileop.Slab) (err error) {
+	d.do(func() {
+		i := d.ring.Info()
+		switch {
+		case d.slab != nil:
+			err = ErrRegistered
+		case !i.Supports(uring.OpReadFixed) || !i.Supports(uring.OpWriteFixed):
+			err = errors.ErrUnsupported
+		default:
+			if err = d.ring.RegisterBuffers(s.Parts()); err == nil {
+				d.slab = s
+			}
+		}
+	})
+	return err
+}
+
+// Unregister undoes Register. No operation may be using the memory.
+func (d *Driver) Unregister(s *fileop.Slab) {
+	d.do(func() {
+		if d.slab == s {
+			d.slab = nil
+			_ = d.ring.UnregisterBuffers() // a ring out of use holds nothing that matters
+		}
+	})
+}
+
+// do has a function run on the driver, and waits for it. After the end of the driver it is
+// not run.
+func (d *Driver) do(fn func()) {
+	done := make(chan struct{})
+	d.send(&message{kind: errand, fn: func() { fn(); close(done) }})
+	select {
+	case <-done:
+	case <-d.ended:
+	}
+}
+
+// place is that of registered memory in which the whole of buf lies.
+func (d *Driver) place(buf []byte) (place int, ok bool) {
+	if d.slab == nil {
+		return 0, false
+	}
+	return d.slab.Contains(buf)
+}

@@ -1,0 +1,152 @@
+package ringdriver
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/iolane/iolane/internal/fileop"
+)
+
+// request is one or more operations that one caller, or one fiber, waits for.
+type request struct {
+	begin, off message // off calls it off
+	ops        []fileop.Op
+	which      []int32 // of ops, if not all
+	fiber      *Fiber  // nil: a goroutine, which waits on done
+	bound      bool    // it is called off when the context of the fiber ends
+	done       chan struct{}
+	turn       uint32 // counts the uses, from 1
+
+	// The owner's, from the beginning to the end. Before and after that the request is
+	// its caller's, who may be using it anew: only at may be looked at then.
+	at        uint32   // the turn that has begun and not ended; or 0
+	depth     int      // operations in flight at most
+	give      func()   // gives back one of depth slots that is not needed any more; or nil
+	cursor    int      // the next one to be described
+	again     []int    // those to be described once more
+	flying    int      // in flight
+	left      int      // that have not ended
+	tries     int      // how often one of them was lost
+	last      int      // the place of the one described last
+	calledOff bool     // by its caller
+	listed    bool     // in pending
+	behind    *request // in pending
+}
+
+func newRequest() *request {
+	r := &request{done: make(chan struct{}, 1)}
+	r.begin = message{kind: begin, req: r}
+	r.off = message{kind: cancel, req: r}
+	return r
+}
+
+// use makes a request new.
+func (r *request) use(ops []fileop.Op, which []int32, depth int, give func()) {
+	r.turn++
+	r.off.turn = r.turn
+	r.ops, r.which, r.depth, r.give = ops, which, depth, give
+	r.cursor, r.tries, r.calledOff = 0, 0, false
+	if r.left = len(ops); which != nil {
+		r.left = len(which)
+	}
+}
+
+// forget lets go of what belongs to the caller.
+func (r *request) forget() { r.ops, r.which, r.give = nil, nil, nil }
+
+// total is how many operations there are.
+func (r *request) total() int {
+	if r.which != nil {
+		return len(r.which)
+	}
+	return len(r.ops)
+}
+
+// op returns the i-th operation.
+func (r *request) op(i int) *fileop.Op {
+	if r.which != nil {
+		i = int(r.which[i])
+	}
+	return &r.ops[i]
+}
+
+// rest is how many operations are to be described.
+func (r *request) rest() int { return r.total() - r.cursor + len(r.again) }
+
+// open reports whether one of them may be described now.
+func (r *request) open() bool { return r.rest() > 0 && r.flying < r.depth }
+
+// pick returns the next one. Those that were begun before come first.
+func (r *request) pick() int {
+	if n := len(r.again); n > 0 {
+		i := r.again[n-1]
+		r.again = r.again[:n-1]
+		return i
+	}
+	i := r.cursor
+	r.cursor++
+	return i
+}
+
+// Do has the operation done and waits for its end. When ctx ends the operation is called
+// off, and Do goes on to wait for its end.
+func (d *Driver) Do(ctx context.Context, op *fileop.Op) {
+	d.DoAll(ctx, unsafe.Slice(op, 1), nil, 1, nil)
+}
+
+// DoAll has the operations done, or those of the given indices, at most depth at a time,
+// and waits until all have ended. As soon as fewer than depth are left, give is called for
+// each that has ended, on the driver, so it must not block. It may be nil.
+func (d *Driver) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, give func()) {
+	r := d.requests.Get().(*request)
+	r.use(ops, which, depth, give)
+	d.send(&r.begin)
+	done := ctx.Done()
+	if done == nil {
+		<-r.done
+	} else {
+		select {
+		case <-r.done:
+		case <-done:
+			d.send(&r.off)
+			<-r.done
+			return // the driver may see off later, so r is not used again
+		}
+	}
+	r.forget()
+	d.requests.Put(r)
+}
+
+// line is a queue of requests.
+type line struct{ first, last *request }
+
+func (l *line) add(r *request) {
+	if r.listed {
+		return
+	}
+	r.listed = true
+	if l.first == nil {
+		l.first = r
+	} else {
+		l.last.behind = r
+	}
+	l.last = r
+}
+
+// take takes the first one.
+func (l *line) take() *request {
+	r := l.first
+	if r != nil {
+		l.first, r.behind, r.listed = r.behind, nil, false
+	}
+	return r
+}
+
+// putBack makes a request the first again.
+func (l *line) putBack(r *request) {
+	if l.first == nil {
+		l.last = r
+	}
+	r.listed, r.behind = true, l.first
+	l.first = r
+}

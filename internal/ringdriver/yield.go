@@ -1,0 +1,34 @@
+package ringdriver
+
+// yielder lets the goroutines run that the driver has just woken, and those before them in
+// the queue of the same processor, but not more: runtime.Gosched puts its caller behind
+// everybody, and where all processors are busy that is a matter of milliseconds.
+//
+// Who wakes a goroutine runs it next, before the queue of his processor, and what was to
+// be next before goes to the end of the queue. So the first helper wakes the driver, and
+// then, before it sleeps again, the second helper: that leaves the driver at the end.
+type yielder struct{ first, second, back chan struct{} }
+
+func newYielder() *yielder {
+	y := &yielder{make(chan struct{}), make(chan struct{}), make(chan struct{})}
+	go func() {
+		for range y.first {
+			y.back <- struct{}{}
+			y.second <- struct{}{}
+		}
+		close(y.second)
+	}()
+	go func() {
+		for range y.second { //nolint:revive // to be woken is all there is to do
+		}
+	}()
+	return y
+}
+
+func (y *yielder) yield() {
+	y.first <- struct{}{}
+	<-y.back
+}
+
+// end ends the helpers.
+func (y *yielder) end() { close(y.first) }

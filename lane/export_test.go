@@ -1,0 +1,12 @@
+package lane
+
+import "github.com/iolane/iolane/internal/ringdriver"
+
+// TryOperation is Try for operations of a Ring.
+func (l *Ring) TryOperation() (Slot, bool) { return l.operations.Try() }
+
+// WithDriver returns the config with what tests want of the drivers.
+func (c RingConfig) WithDriver(d ringdriver.Config) RingConfig {
+	c.driver = d
+	return c
+}

@@ -1,0 +1,278 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/internal/ringdriver"
+)
+
+// Operate implements [Operator].
+func (l *Ring) Operate(ctx context.Context, c Call, op *Op) error {
+	if ctx == nil {
+		return noContext()
+	}
+	reset(op)
+	if f := l.fiber(ctx); f != nil {
+		return l.operateOn(ctx, f, c, op)
+	}
+	d := l.pick()
+	if d == nil || !l.serves(d, op) {
+		return l.onThread(ctx, c, op)
+	}
+	slot, err := l.operations.Enter(ctx, c)
+	if err != nil {
+		return err
+	}
+	inline := !l.noInline && l.tryInline(op)
+	if !inline {
+		d.Do(ctx, op)
+	}
+	l.operations.Leave(slot)
+	if !inline && errors.Is(op.Err, ringdriver.ErrUnserved) {
+		return l.insteadOnThread(ctx, c, op)
+	}
+	return nil
+}
+
+// tryInline reads what is in the page cache.
+func (l *Ring) tryInline(op *Op) bool {
+	if op.Kind != fileop.Read || op.File.Direct || !op.File.Seeks {
+		return false
+	}
+	if op.TryCached() {
+		l.count.cached.Add(1)
+		return true
+	}
+	l.count.missed.Add(1)
+	return false
+}
+
+// fiber is the fiber of this lane that the caller is, or nil.
+func (l *Ring) fiber(ctx context.Context) *ringdriver.Fiber {
+	f := ringdriver.On(ctx)
+	if f == nil || f.Owner != any(l) {
+		return nil
+	}
+	return f
+}
+
+// operateOn is Operate for a fiber, which has its slot.
+func (l *Ring) operateOn(ctx context.Context, f *ringdriver.Fiber, c Call, op *Op) error {
+	c.NoWait = false // it holds no slot of those that the threads have
+	if f.Driver() == nil {
+		return l.onThread(ctx, c, op)
+	}
+	if l.serves(f.Driver(), op) {
+		f.Do(ctx, op)
+		if !errors.Is(op.Err, ringdriver.ErrUnserved) {
+			return nil
+		}
+		var err error
+		f.Away(func() { err = l.insteadOnThread(ctx, c, op) })
+		return err
+	}
+	var err error
+	f.Away(func() { err = l.onThread(ctx, c, op) })
+	return err
+}
+
+// onThread does an operation by system calls.
+func (l *Ring) onThread(ctx context.Context, c Call, op *Op) error {
+	slot, err := l.gated.Enter(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer l.gated.Leave(slot)
+	l.doOnThread(ctx, op)
+	return nil
+}
+
+// insteadOnThread does what the ring would not. It was admitted, so it is not refused: not
+// even if ctx has ended, which the operation itself will see.
+func (l *Ring) insteadOnThread(ctx context.Context, c Call, op *Op) error {
+	c.Must, c.NoWait, c.Key = true, false, ""
+	slot, err := l.gated.Enter(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return err
+	}
+	defer l.gated.Leave(slot)
+	l.doOnThread(ctx, op)
+	return nil
+}
+
+// doOnThread has a slot for that.
+func (l *Ring) doOnThread(ctx context.Context, op *Op) {
+	l.count.threads.Add(1)
+	was := op.Err
+	op.Err = nil
+	op.Do(ctx, l.signal.Of(op))
+	if was == nil {
+		return
+	}
+	l.count.fallback.Add(1)
+	if errors.Is(was, ringdriver.ErrRefused) && op.Err == nil && op.File != nil { // so it was the ring's fault
+		op.File.Without.Or(1 << op.Kind)
+	}
+}
+
+// OperateAll implements [Operator].
+func (l *Ring) OperateAll(ctx context.Context, c Call, ops []Op) error {
+	if ctx == nil {
+		return noContext()
+	}
+	if len(ops) == 0 {
+		return ctx.Err()
+	}
+	f := l.fiber(ctx)
+	d := l.pick()
+	if f != nil {
+		d, c.NoWait = f.Driver(), false
+	}
+	b := batch{lane: l, call: c, ops: ops}
+	b.sort(d)
+	if b.native == 0 {
+		if f != nil && d != nil {
+			var err error
+			f.Away(func() { err = b.onThreads(ctx, false) })
+			return err
+		}
+		return b.onThreads(ctx, false)
+	}
+	var held lanegate.Bundle
+	if f == nil {
+		slot, err := l.operations.Enter(ctx, c)
+		if err != nil {
+			return err
+		}
+		defer l.operations.Leave(slot)
+	}
+	held.Grab(l.operations.gates[0], b.native-1)
+	defer held.DropAll()
+	var beside sync.WaitGroup
+	if len(b.threads) > 0 {
+		beside.Go(func() { _ = b.onThreads(ctx, true) })
+	}
+	depth := 1 + held.Len()
+	if f != nil {
+		f.DoAll(ctx, ops, b.which, depth, held.Drop)
+		f.Away(beside.Wait)
+	} else {
+		d.DoAll(ctx, ops, b.which, depth, held.Drop)
+		beside.Wait()
+	}
+	if !b.collect() {
+		return nil
+	}
+	if f != nil {
+		f.Away(func() { _ = b.onThreads(ctx, true) })
+		return nil
+	}
+	return b.onThreads(ctx, true)
+}
+
+// batch is one OperateAll.
+type batch struct {
+	lane    *Ring
+	call    Call
+	ops     []Op
+	native  int     // operations for the ring
+	which   []int32 // these, if not all
+	threads []int32 // the others
+	cursor  atomic.Int64
+}
+
+// sort says what goes where.
+func (b *batch) sort(d *ringdriver.Driver) {
+	for i := range b.ops {
+		reset(&b.ops[i])
+		if d == nil || !b.lane.serves(d, &b.ops[i]) {
+			b.threads = append(b.threads, int32(i))
+		}
+	}
+	b.native = len(b.ops) - len(b.threads)
+	if b.native == len(b.ops) {
+		return
+	}
+	b.which = make([]int32, 0, b.native)
+	next := 0
+	for i := range b.ops {
+		if next < len(b.threads) && b.threads[next] == int32(i) {
+			next++
+			continue
+		}
+		b.which = append(b.which, int32(i))
+	}
+}
+
+// collect finds what the ring has not done after all, and reports whether there is such.
+func (b *batch) collect() bool {
+	b.threads = b.threads[:0]
+	for i := range b.ops {
+		if errors.Is(b.ops[i].Err, ringdriver.ErrUnserved) {
+			b.threads = append(b.threads, int32(i))
+		}
+	}
+	return len(b.threads) > 0
+}
+
+// onThreads does operations on as many threads as the lane has. If they were admitted
+// before, with others, none is refused; otherwise the first may be, and then none is done.
+func (b *batch) onThreads(ctx context.Context, admitted bool) error {
+	l, duty := b.lane, b.call
+	duty.Must, duty.NoWait, duty.Key = true, false, ""
+	enter := func(c Call) (Slot, error) { return l.gated.Enter(context.WithoutCancel(ctx), c) }
+	var slot Slot
+	var err error
+	if admitted {
+		slot, err = enter(duty)
+	} else {
+		slot, err = l.gated.Enter(ctx, b.call)
+	}
+	if err != nil {
+		return err
+	}
+	work := func(slot Slot, i int64) {
+		for i < int64(len(b.threads)) {
+			l.doOnThread(ctx, &b.ops[b.threads[i]])
+			l.gated.Leave(slot)
+			if i = b.cursor.Add(1); i < int64(len(b.threads)) {
+				slot, _ = enter(duty) // those on duty are not refused
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for range min(len(b.threads), l.gates[0].Most()) - 1 {
+		others.Go(func() {
+			if i := b.cursor.Add(1); i < int64(len(b.threads)) {
+				slot, _ := enter(duty)
+				work(slot, i)
+			}
+		})
+	}
+	work(slot, 0)
+	others.Wait()
+	return nil
+}
+
+// Fiber implements [Operator].
+func (l *Ring) Fiber(ctx context.Context, c Call, fn func(context.Context)) error {
+	if ctx == nil {
+		return noContext()
+	}
+	slot, err := l.operations.Enter(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer l.operations.Leave(slot)
+	if d := l.pick(); d != nil {
+		d.Run(ctx, l, fn)
+	} else {
+		ringdriver.RunHere(ctx, l, fn)
+	}
+	return nil
+}
