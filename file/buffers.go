@@ -78,8 +78,8 @@ func (e *BuffersError) Unwrap() error { return e.Err }
 // piece of memory, outside of Go's heap on Linux, in huge pages if the kernel gives them.
 // Each is aligned, as direct I/O wants it. All methods may be called from any goroutine.
 //
-// All of the memory is taken when Buffers is made, and stays until Close: one that is
-// forgotten is not collected. That is meant: nobody but its owner knows when the last
+// All of the memory is taken when Buffers is made, a multiple of 2 MiB where there are huge
+// pages, and stays until Close: one that is forgotten is not collected. That is meant: nobody but its owner knows when the last
 // transfer has ended that uses it.
 //
 // A buffer that is out is its holder's alone. There is no way to tell a holder from
@@ -266,6 +266,7 @@ func (b *Buffers) Close() error {
 		return &BuffersError{Out: max(b.count(), 1), Count: len(b.out), Err: ErrBuffersOut}
 	}
 	b.closed = true
+	b.slab.Retire()
 	if err := b.memory.Free(); err != nil {
 		return &BuffersError{Count: len(b.out), Err: err}
 	}

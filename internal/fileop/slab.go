@@ -1,15 +1,20 @@
 package fileop
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // Slab is memory that a lane may register with a ring of the kernel. It is registered in
 // parts, since a ring takes no more than 1 GiB at a time; an [Op] whose Buf lies in one of
 // them can have its place in Fixed, and saves the kernel the pinning of pages.
 //
-// The memory must not be given back while it is registered.
+// A ring keeps the pages that it has registered, whatever becomes of the memory, so memory
+// that its owner gives back must not be taken for registered any more: see Retire.
 type Slab struct {
-	memory []byte
-	part   int // the length of all parts but the last
+	memory  []byte
+	part    int // the length of all parts but the last
+	retired atomic.Bool
 }
 
 // maxPart is the most that a ring takes as one buffer.
@@ -35,10 +40,14 @@ func (s *Slab) Parts() [][]byte {
 	return parts
 }
 
+// Retire says that the memory is about to be given back: from now on nothing lies in it.
+// No operation uses it.
+func (s *Slab) Retire() { s.retired.Store(true) }
+
 // Contains tells in which part, from 0, the whole of buf lies, if it does.
 func (s *Slab) Contains(buf []byte) (place int, ok bool) {
 	off, ok := s.Offset(buf)
-	if !ok || len(buf) == 0 || (off+len(buf)-1)/s.part != off/s.part {
+	if s.retired.Load() || !ok || len(buf) == 0 || (off+len(buf)-1)/s.part != off/s.part {
 		return 0, false
 	}
 	return off / s.part, true

@@ -22,6 +22,10 @@ func TestASlabKnowsThePlaceOfItsBuffers(t *testing.T) {
 	if _, ok := s.Contains(nil); ok {
 		t.Error("nil")
 	}
+	s.Retire()
+	if _, ok := s.Contains(memory[10:30]); ok {
+		t.Error("what is there now is not what was registered")
+	}
 }
 
 func TestASlabDividesNoUnit(t *testing.T) {
