@@ -21,6 +21,8 @@
 //   - [github.com/iolane/iolane/lane]: where calls run, how many at once, how many
 //     may queue, and who is refused. A lane can be shared by several pools.
 //   - [github.com/iolane/iolane/handle]: the IDs by which resources are named.
+//   - [github.com/iolane/iolane/file]: files as resources that many calls use at a time,
+//     and operations on them as values.
 //   - [github.com/iolane/iolane/ioerr]: what went wrong, who said so, and whether
 //     the call ran.
 //   - [github.com/iolane/iolane/lane/lanetest]: checks that a lane of your own

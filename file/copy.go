@@ -21,12 +21,12 @@ func (p *Pool) copyRange(ctx context.Context, op *Op, opts []pool.Option) error 
 	if p.carries {
 		return p.copyCarried(ctx, op, opts)
 	}
-	both := []Op{*op, {}} // the second stands for the other file
-	err := p.files.OperateAll(ctx, []handle.ID{op.File.ID, op.More.File2.ID}, both, opts...)
-	op.N, op.Err = both[0].N, both[0].Err
-	if err != nil {
-		return err
+	both := []Op{*op, {}}                                                                 // the second stands for the other file
+	_ = p.files.OperateAll(ctx, []handle.ID{op.File.ID, op.More.File2.ID}, both, opts...) // it may be that of the second
+	if refused, ok := errors.AsType[*ioerr.Error](both[0].Err); ok {
+		return refused
 	}
+	op.N, op.Err = both[0].N, both[0].Err
 	return p.outcome(ctx, op)
 }
 

@@ -34,7 +34,8 @@ func (p *Pool) Do(ctx context.Context, op *Op, opts ...pool.Option) error {
 
 // DoAll has many operations done at the same time, as far as the lane has room, in no
 // order, and returns when all have ended. The error of each is in its Err, in the form
-// in which Do returns it; DoAll returns the first of them. A lane.Operator takes them as
+// in which Do returns it; DoAll returns the first of them. One that makes no sense (an
+// *ioerr.ArgumentError) refuses all. A lane.Operator takes them as
 // one call; on other lanes each is a call of its own.
 //
 // The files are held for as long as DoAll lasts: their Close waits for it.
@@ -48,7 +49,10 @@ func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
 		}
 	}
 	all, ids := p.together(ops)
-	refusal := p.files.OperateAll(ctx, ids, all, opts...)
+	err := p.files.OperateAll(ctx, ids, all, opts...)
+	if len(ops) == 0 {
+		return err
+	}
 	for i := range ops {
 		op := &ops[i]
 		if p.carries && copies(op) {
@@ -60,15 +64,12 @@ func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
 			op.Err = p.outcome(ctx, op)
 		}
 	}
-	if refusal != nil {
-		return refusal
-	}
 	for i := range ops {
 		if ops[i].Err != nil {
 			return ops[i].Err
 		}
 	}
-	return nil
+	return nil // err may be that of a Nop, see together
 }
 
 // together is the operations as the pool does them at the same time, each with the file that
@@ -117,6 +118,9 @@ func (p *Pool) prepare(op *Op) error {
 	if op == nil {
 		return bad("op", nil, "must not be nil")
 	}
+	if op.Kind == fileop.Open || op.Kind == fileop.Close || op.Kind >= fileop.Kinds { // descriptors are the pool's business
+		return bad("op.Kind", op.Kind, "must be that of an operation of this package")
+	}
 	if name := lacks(op); name != "" {
 		return bad(name, nil, "must not be nil")
 	}
@@ -124,19 +128,20 @@ func (p *Pool) prepare(op *Op) error {
 		return bad("off", "negative", "must be at least 0")
 	}
 	op.N, op.Err = 0, nil
-	op.Interruptible = p.signal != nil
+	// An fsync that is interrupted may have used up the one report of an error.
+	op.Interruptible = p.signal != nil && op.Kind != fileop.Fsync && op.Kind != fileop.Fdatasync
 	return nil
 }
 
 // lacks is the name of what an operation needs and does not have.
 func lacks(op *Op) string {
 	switch op.Kind {
-	case fileop.Open, fileop.Rename, fileop.Unlink, fileop.Rmdir, fileop.Mkdir:
+	case fileop.Rename, fileop.Unlink, fileop.Rmdir, fileop.Mkdir:
 		if op.More == nil {
 			return "op.More"
 		}
 		return ""
-	case fileop.Nop, fileop.Sleep, fileop.Kinds:
+	case fileop.Nop, fileop.Sleep, fileop.Open, fileop.Close, fileop.Kinds:
 		return ""
 	case fileop.CopyRange:
 		if op.More == nil || op.More.File2 == nil {
@@ -149,7 +154,7 @@ func lacks(op *Op) string {
 		if op.More.Path != "" {
 			return ""
 		}
-	case fileop.Close, fileop.Read, fileop.Write, fileop.Fsync, fileop.Fdatasync, fileop.Fallocate,
+	case fileop.Read, fileop.Write, fileop.Fsync, fileop.Fdatasync, fileop.Fallocate,
 		fileop.Truncate, fileop.Advise, fileop.Flock, fileop.RangeLock:
 	}
 	if op.File == nil {

@@ -23,8 +23,9 @@ func Example() {
 	}
 	defer files.Close()
 
-	name := filepath.Join(tempDir(), "greeting")
-	defer os.RemoveAll(filepath.Dir(name))
+	dir := tempDir()
+	defer func() { _ = os.RemoveAll(dir) }()
+	name := filepath.Join(dir, "greeting")
 	if err := save(ctx, files, name, []byte("hello, file")); err != nil {
 		fmt.Println(err)
 		return
@@ -47,12 +48,12 @@ func Example() {
 }
 
 // save is the way to write a file of which nobody ever sees a part.
-func save(ctx context.Context, files *file.Pool, name string, data []byte) error {
+func save(ctx context.Context, files *file.Pool, name string, data []byte) (err error) {
 	f, err := files.Create(ctx, name+".new")
 	if err != nil {
 		return err
 	}
-	defer f.Close(context.WithoutCancel(ctx))
+	defer func() { err = errors.Join(err, f.Close(context.WithoutCancel(ctx))) }()
 	if _, err := f.WriteAt(ctx, data, 0); err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func tempDir() string {
 // open makes a pool with a file that holds text. Its name is gone already.
 func open(text string) (*file.Pool, *file.File) {
 	dir := tempDir()
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	files, err := file.NewPool(file.Config{})
 	if err != nil {
 		panic(err)

@@ -14,7 +14,8 @@ const (
 )
 
 // Lock takes a lock on the whole file, or converts the one that is held, as flock(2). It
-// belongs to this opening of the file, and ends with [Unlock] or Close. Who waits for one
+// belongs to this opening of the file, and ends with [Unlock] or Close. A conversion that is
+// called off may have lost the lock that was held. Who waits for one
 // holds a slot of the lane meanwhile, so on a lane without Interrupt who unlocks must not
 // need the last one.
 func Lock(f *File, mode LockMode) Op {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iolane/iolane/file"
+	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
@@ -31,6 +32,8 @@ func TestOperationsThatMakeNoSenseAreRefused(t *testing.T) {
 		"f":   file.ReadAt(nil, nil, 0),
 		"off": file.ReadAt(f, make([]byte, 1), -1),
 		"dst": file.CopyRange(nil, 0, f, 0, 1),
+
+		"op.Kind": {Kind: fileop.Close, File: &fileop.File{}},
 	} {
 		err := p.Do(t.Context(), &op)
 		if e, ok := errors.AsType[*ioerr.ArgumentError](err); !ok || e.Name != name {

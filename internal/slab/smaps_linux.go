@@ -16,7 +16,7 @@ func hugeBytes(k kernel, start uintptr) int {
 	if err != nil {
 		return 0
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	prefix := strconv.FormatUint(uint64(start), 16) + "-"
 	here := false
 	lines := bufio.NewScanner(r)
