@@ -21,13 +21,6 @@ import (
 	"github.com/iolane/iolane/ioerr"
 )
 
-// start runs fn in the background; the channel gets its error.
-func start(fn func() error) <-chan error {
-	c := make(chan error, 1)
-	go func() { c <- fn() }()
-	return c
-}
-
 // blockedIn waits until a thread of the process is blocked in this system call.
 func blockedIn(t *testing.T, number int) {
 	t.Helper()

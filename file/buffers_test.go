@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -289,5 +290,13 @@ func TestBuffersSayWhatTheyAreMadeOf(t *testing.T) {
 	default:
 		t.Error(b.Backing())
 	}
+	if b.Size() != 1<<20 || b.Count() != 4 {
+		t.Error(b.Size(), b.Count())
+	}
 	t.Log(b.Backing(), b.Huge())
+	for _, k := range []file.Backing{file.HeapMemory, file.PlainPages, file.TransparentHuge, file.ReservedHuge} {
+		if strings.HasPrefix(k.String(), "Backing") {
+			t.Error(k)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package file_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,4 +47,17 @@ func onEachLane(t *testing.T, test func(t *testing.T, k kind, p *file.Pool)) {
 			test(t, k, p)
 		})
 	}
+}
+
+// start runs fn in the background; the channel gets its error.
+func start(fn func() error) <-chan error {
+	c := make(chan error, 1)
+	go func() { c <- fn() }()
+	return c
+}
+
+// running waits until so many calls run on the lane of the pool.
+func running(t *testing.T, p *file.Pool, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return p.Pool().Stats().Lane.Running == n }, 10*time.Second, 100*time.Microsecond)
 }
