@@ -26,7 +26,8 @@
 // them: Config.Lane is the one line that changes. On lanes that bound calls (Threads,
 // Sharded, Inline) an operation is a system call on its caller's goroutine. On
 // lane.Abandoning the caller may leave one that hangs; on lane.Pinned a thread of the
-// lane makes it. A lane.Operator does operations itself; [Pool.Fiber] then costs least.
+// lane makes it. On lane.Ring the kernel does what it can without a thread, and calls off what
+// waits; [Pool.Fiber] then costs least.
 //
 // # Many at a time
 //

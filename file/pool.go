@@ -20,6 +20,13 @@ type Config struct {
 	OwnsLane bool
 	Threads  lane.Config
 
+	// Buffers are registered with a lane that can (lane.Ring), until the pool is closed: then
+	// the kernel need not look up the pages of a transfer from or to one of them. All else
+	// works without, and so does a lane that cannot, has others registered already, or may not
+	// lock so much memory (RLIMIT_MEMLOCK); Stats.Ring.Registered of the lane tells. Nil means none. They
+	// may be closed before the pool, but the memory is free only after both.
+	Buffers *Buffers
+
 	// Share is how many operations may use one file at a time, beside what the lane allows.
 	// Zero means 65,535, the most.
 	Share int
@@ -50,6 +57,7 @@ type Pool struct {
 	carries bool              // the lane runs calls itself, and their callers may leave them
 	held    held              // files that are open for longer than their handle
 	adopted sync.Map          // from *fileop.File to the *os.File whose descriptor it has
+	forget  func()            // ends the registration of Config.Buffers; may be nil
 	ops     sync.Pool         // of *Op, for the methods that make one
 }
 
@@ -87,7 +95,16 @@ func NewPool(c Config) (*Pool, error) {
 		_, carries := c.Lane.(lane.Carrier)
 		p.carries = carries && !operates
 	}
+	if r, ok := c.Lane.(registrar); ok && c.Buffers != nil && r.RegisterBuffers(c.Buffers.slab) == nil {
+		p.forget = sync.OnceFunc(func() { r.UnregisterBuffers(c.Buffers.slab) })
+	}
 	return p, nil
+}
+
+// registrar is a lane that makes transfers of registered memory cheaper.
+type registrar interface {
+	RegisterBuffers(s *fileop.Slab) error
+	UnregisterBuffers(s *fileop.Slab)
 }
 
 // Pool returns the pool of the files, for Stats, Dump, Health, Detach, and calls of
@@ -113,8 +130,11 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 // Close is Shutdown without a bound in time.
 func (p *Pool) Close() error { return p.Shutdown(context.Background()) }
 
-// release gives the signal back, when nobody uses it any more.
+// release gives back what the pool has from others, when nobody uses it any more.
 func (p *Pool) release() {
+	if p.forget != nil {
+		p.forget()
+	}
 	if p.signal != nil {
 		p.signal.Release()
 	}
