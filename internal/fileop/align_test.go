@@ -73,7 +73,7 @@ func TestAnUnalignedReadAtTheFilesOwnPositionIsRefused(t *testing.T) {
 // A device that takes aligned reads only, and likes to be short. The engine is that of a
 // ring: it knows Bounce and Took.
 func TestUnalignedReadsThroughShortAlignedOnes(t *testing.T) {
-	for range 3000 {
+	for range 1000 {
 		f := &fileop.File{Direct: true, DirectMem: 4 << rand.IntN(8), DirectOff: 512 << rand.IntN(4)}
 		data := random(rand.IntN(20000))
 		buf := at(rand.IntN(600), rand.IntN(12000))

@@ -18,7 +18,7 @@ func direct(t *testing.T, data []byte, flags int) (*fileop.File, string) {
 	var refused error
 	home, _ := os.UserHomeDir()
 	for _, dir := range []string{t.TempDir(), "/var/tmp", home, "."} {
-		dir, err := os.MkdirTemp(dir, "direct")
+		dir, err := os.MkdirTemp(dir, "direct") //nolint:usetesting // that of the test may be on a file system without
 		if err != nil {
 			continue
 		}

@@ -57,11 +57,11 @@ func (op *Op) sleep(ctx context.Context) {
 
 // run does the operation in sections of c, or by nobody to be interrupted if that is nil.
 func (op *Op) run(ctx context.Context, c *interrupt.Call) {
-	switch op.Kind {
-	case Read, Write:
-		op.transfer(ctx, c)
-	case CopyRange:
+	switch {
+	case op.Kind == CopyRange:
 		op.copyRange(ctx, c)
+	case op.Transfers():
+		op.transfer(ctx, c)
 	default:
 		n, err := op.once(c)
 		op.Took(n, bare(err))

@@ -130,23 +130,3 @@ func TestOperationsAllocateNothing(t *testing.T) {
 		t.Errorf("TryCached: %v allocations", n)
 	}
 }
-
-func BenchmarkPread(b *testing.B) {
-	f := open(b, fileOf(b, random(4096)), syscall.O_RDONLY)
-	op := fileop.Op{Kind: fileop.Read, File: f, Buf: make([]byte, 4096)}
-	ctx, cancel := context.WithCancel(b.Context())
-	defer cancel()
-	for name, do := range map[string]func(){
-		"Do":             func() { op.Do(context.Background(), nil) },
-		"Do, cancelable": func() { op.Do(ctx, nil) },
-		"TryCached":      func() { op.TryCached() },
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				op.N = 0
-				do()
-			}
-		})
-	}
-}

@@ -215,8 +215,8 @@ func TestTheEndOfTheContextEndsWhatBlocks(t *testing.T) {
 // asked is a context that tells when it was asked whether it has ended: what comes then is
 // too late to keep the first system call from being made.
 type asked struct {
-	context.Context //nolint:containedctx // it is one
-	told            chan struct{}
+	context.Context
+	told chan struct{}
 }
 
 func (a asked) Err() error {

@@ -2,7 +2,7 @@ package rawio
 
 import "syscall"
 
-// Direct, a flag of Open that is not the system's own: past the page cache, by F_NOCACHE.
+// Direct is a flag of Open that is not the system's own: past the page cache, by F_NOCACHE.
 const Direct = 1 << 30
 
 const nativeDirect = false

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Direct, a flag of Open: past the page cache.
+// Direct is a flag of Open: past the page cache.
 const Direct = syscall.O_DIRECT
 
 // nativeDirect: open knows the flag.

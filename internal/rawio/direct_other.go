@@ -4,7 +4,7 @@ package rawio
 
 import "errors"
 
-// Direct, a flag of Open that is not the system's own: past the page cache, which is
+// Direct is a flag of Open that is not the system's own: past the page cache, which is
 // errors.ErrUnsupported here.
 const Direct = 1 << 30
 

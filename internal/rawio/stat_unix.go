@@ -26,10 +26,10 @@ func fromStat(st *syscall.Stat_t, err error) (Info, error) {
 	}
 	return Info{
 		Size:    st.Size,
-		Mode:    fromMode(uint32(st.Mode)),
+		Mode:    fromMode(uint32(st.Mode)), //nolint:unconvert // of other types on other systems, as are those below
 		ModTime: modTime(st),
-		Inode:   uint64(st.Ino), //nolint:unconvert // of other types elsewhere, as are the next two
-		Links:   uint64(st.Nlink),
+		Inode:   uint64(st.Ino),   //nolint:unconvert // see above
+		Links:   uint64(st.Nlink), //nolint:unconvert // see above
 		Blocks:  int64(st.Blocks), //nolint:unconvert // see above
 	}, nil
 }
