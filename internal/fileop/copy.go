@@ -66,8 +66,8 @@ func (op *Op) copyLoop(ctx context.Context, c *interrupt.Call) {
 			n, err = int(write.N), write.Err
 		}
 		ended := n > 0 && op.Took(n, nil)
-		if err != nil || n == 0 {
-			ended = op.Took(0, err)
+		if !ended && (err != nil || n == 0) {
+			ended = op.Took(0, err) // a plain one that was short meets the error the next time
 		}
 		if ended {
 			return

@@ -130,3 +130,16 @@ func TestOperationsAllocateNothing(t *testing.T) {
 		t.Errorf("TryCached: %v allocations", n)
 	}
 }
+
+// Nothing was copied, and the error of the target is that of the operation.
+func TestACopyThroughABufferFailsAsItsTargetDoes(t *testing.T) {
+	from := open(t, fileOf(t, random(1000)), syscall.O_RDONLY)
+	to := open(t, fileOf(t, nil), syscall.O_RDONLY) // not to be written to
+	for _, full := range []bool{false, true} {
+		op := fileop.Op{Kind: fileop.CopyRange, Full: full, File: from, Len: 1000, More: &fileop.More{File2: to}}
+		op.CopyLoop(t.Context(), nil)
+		if op.N != 0 || op.Err == nil {
+			t.Errorf("full %v: %d, %v", full, op.N, op.Err)
+		}
+	}
+}
