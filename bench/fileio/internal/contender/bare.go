@@ -68,7 +68,10 @@ func (e *bare) Run(_ context.Context, src *work.Source) error {
 		e.idle = append(e.idle, int32(e.n-1-i))
 	}
 	e.register()
-	return errors.Join(e.drive(), ring.Close(-1, nil))
+	src.Start()
+	err = e.drive()
+	src.End()
+	return errors.Join(err, ring.Close(-1, nil))
 }
 
 // register registers file and buffers, as far as the kernel lets us.

@@ -57,7 +57,8 @@ type setup struct {
 type engine interface {
 	// Buffers makes n buffers of so many bytes.
 	Buffers(n, size int) (work.Buffers, error)
-	// Run does the operations of the source until it has no more.
+	// Run does the operations of the source until it has no more, between its Start and its
+	// End.
 	Run(ctx context.Context, src *work.Source) error
 	Close() error
 }

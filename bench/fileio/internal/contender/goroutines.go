@@ -27,6 +27,8 @@ type callers struct {
 
 // Run implements engine.
 func (e *callers) Run(ctx context.Context, src *work.Source) error {
+	src.Start()
+	defer src.End()
 	var all sync.WaitGroup
 	for i := range e.n {
 		all.Go(func() {
@@ -179,6 +181,8 @@ func afterFuncMaker() maker {
 
 // Run implements engine.
 func (timers) Run(_ context.Context, src *work.Source) error {
+	src.Start()
+	defer src.End()
 	var all sync.WaitGroup
 	var op fileop.Op
 	for src.Next(0, &op) {

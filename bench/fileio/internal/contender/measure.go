@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/iolane/iolane/bench/fileio/internal/result"
 	"github.com/iolane/iolane/bench/fileio/internal/system"
@@ -131,16 +130,11 @@ func (m maker) run(ctx context.Context, e engine, src *work.Source) result.Sampl
 	if c.Burners {
 		defer burn()()
 	}
-	if !c.Sequential && c.Kind != work.Sleep {
-		defer time.AfterFunc(c.Time, src.Stop).Stop()
-	}
 	defer context.AfterFunc(ctx, func() { src.Fail(ctx.Err()) })()
-	used := system.CPUTime()
-	src.Start()
-	began := time.Now()
 	err := e.Run(ctx, src)
+	elapsed, processors := src.Spent()
 	s := result.Sample{
-		Case: c.Name, Contender: m.name, Elapsed: time.Since(began), CPU: system.CPUTime() - used,
+		Case: c.Name, Contender: m.name, Elapsed: elapsed, CPU: processors,
 		Threads: system.Status("self", "Threads"), RSS: system.Status("self", "VmHWM") << 10,
 	}
 	if err != nil {

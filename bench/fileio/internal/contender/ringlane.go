@@ -81,6 +81,8 @@ type ringFibers struct{ operator }
 
 // Run implements engine.
 func (e *ringFibers) Run(ctx context.Context, src *work.Source) error {
+	src.Start()
+	defer src.End()
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
@@ -142,6 +144,8 @@ type ringBatch struct{ operator }
 func (e *ringBatch) Run(ctx context.Context, src *work.Source) error {
 	ops := make([]fileop.Op, e.n)
 	of := make([]int, 0, e.n) // of each operation: the slot of the source
+	src.Start()
+	defer src.End()
 	for {
 		of = of[:0]
 		for i := range e.n {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iolane/iolane/bench/fileio/internal/hist"
+	"github.com/iolane/iolane/bench/fileio/internal/system"
 	"github.com/iolane/iolane/internal/fileop"
 )
 
@@ -20,6 +21,9 @@ type Source struct {
 	pattern *Pattern
 	check   bool // every word of what is read; else the first sector
 	began   time.Time
+	ended   time.Duration // after began; 0: not yet
+	used    time.Duration // processor time before began, and since, when it has ended
+	timer   *time.Timer
 
 	slots   []slot
 	next    atomic.Int64 // block or sleep to come
@@ -66,8 +70,26 @@ func NewSource(c Case, slots int, f *fileop.File, bufs Buffers, check bool) *Sou
 // Case is what the operations are of.
 func (s *Source) Case() *Case { return &s.c }
 
-// Start begins to count time.
-func (s *Source) Start() { s.began = time.Now() }
+// Start begins to count time: the engine is ready. Once, before the first Next.
+func (s *Source) Start() {
+	if s.c.Time > 0 && !s.c.Sequential {
+		s.timer = time.AfterFunc(s.c.Time, s.Stop)
+	}
+	s.used = system.CPUTime()
+	s.began = time.Now()
+}
+
+// End ends that: all operations have come back, and nothing has been taken down.
+func (s *Source) End() {
+	s.ended = time.Since(s.began)
+	s.used = system.CPUTime() - s.used
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// Spent is the time between the two, and that of the processors.
+func (s *Source) Spent() (elapsed, processors time.Duration) { return s.ended, s.used }
 
 // Stop makes Next say no, but to the first slot when that has not done anything yet.
 func (s *Source) Stop() { s.over.Store(true) }
