@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/iolane/iolane/bench/fileio/internal/contender"
@@ -19,8 +20,8 @@ import (
 )
 
 func main() {
-	// So that an interrupt too leaves neither files nor loop devices behind.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	// So that nothing is left behind when somebody interrupts this, or does not read on.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	switch {

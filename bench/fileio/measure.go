@@ -65,7 +65,7 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) (err erro
 		say(stderr, "left out: %v\n", err)
 		return nil
 	}
-	defer func() { err = errors.Join(err, b.place.close()) }()
+	defer func() { err = errors.Join(err, b.place.remove()) }()
 	b.file.Runs = append(b.file.Runs, b.describe())
 	for _, c := range contender.All() {
 		if reason := missing[c.Name]; reason != nil {

@@ -21,7 +21,7 @@ type place struct {
 	device string // empty: a folder
 	dir    string
 	direct error // why there are no direct transfers
-	remove []func() error
+	remove func() error
 }
 
 // newPlace makes it.
@@ -35,7 +35,7 @@ func newPlace(ctx context.Context, o options) (*place, error) {
 	}
 	return &place{
 		dir: dir, about: "in " + o.dir + ": " + fileSystem(dir), direct: tryDirect(filepath.Join(dir, "try")),
-		remove: []func() error{func() error { return os.RemoveAll(dir) }},
+		remove: func() error { return os.RemoveAll(dir) },
 	}, nil
 }
 
@@ -51,8 +51,10 @@ func tryDirect(name string) error {
 // memory is a file system in memory that every Linux has.
 const memory = "/dev/shm"
 
-// loopPlace makes a loop device over a file in memory.
-func loopPlace(ctx context.Context, o options) (p *place, err error) {
+// loopPlace makes a loop device over a file in memory. Both are gone when this process is,
+// however that ends: the file has no name any more, and the device is told to go when
+// nobody has it open.
+func loopPlace(ctx context.Context, o options) (*place, error) {
 	size, err := bytesOf(o.loop)
 	if err != nil {
 		return nil, fmt.Errorf("-loop: %w", err)
@@ -60,33 +62,27 @@ func loopPlace(ctx context.Context, o options) (p *place, err error) {
 	if err := roomInMemory(size); err != nil {
 		return nil, err
 	}
-	p = new(place)
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, p.close())
-		}
-	}()
-	dir, err := os.MkdirTemp(memory, "fileio")
+	image, err := os.CreateTemp(memory, "fileio")
 	if err != nil {
 		return nil, err
 	}
-	p.remove = append(p.remove, func() error { return os.RemoveAll(dir) })
-	image := filepath.Join(dir, "image")
-	f, err := os.OpenFile(image, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	defer func() { _ = os.Remove(image.Name()) }()
+	if err := errors.Join(image.Truncate(size), image.Close()); err != nil {
+		return nil, err
+	}
+	device, err := losetup(ctx, "-f", "--show", image.Name())
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
+	open, err := os.OpenFile(device, os.O_RDWR, 0)
+	_, detached := losetup(context.Background(), "-d", device)
+	if err := errors.Join(err, detached); err != nil {
 		return nil, err
 	}
-	out, err := losetup(ctx, "-f", "--show", image)
-	if err != nil {
-		return nil, err
-	}
-	p.device, p.prefix = out, "loop/"
-	p.about = "on " + p.device + ", a loop device over " + memory + " of " + o.loop
-	p.remove = append(p.remove, func() error { _, err := losetup(context.Background(), "-d", p.device); return err })
-	return p, nil
+	return &place{
+		device: device, prefix: "loop/", remove: open.Close,
+		about: "on " + device + ", a loop device over " + memory + " of " + o.loop,
+	}, nil
 }
 
 // roomInMemory refuses what would leave the machine without memory.
@@ -137,15 +133,6 @@ func (p *place) unfit(c work.Case) string {
 		return fmt.Sprintf("the file system knows no direct transfers: %v; see -dir", p.direct)
 	}
 	return ""
-}
-
-// close removes all that newPlace made, in reverse.
-func (p *place) close() error {
-	var all error
-	for i := len(p.remove) - 1; i >= 0; i-- {
-		all = errors.Join(all, p.remove[i]())
-	}
-	return all
 }
 
 // fileSystem is the type and the device of the file system of a folder.

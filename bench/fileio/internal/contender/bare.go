@@ -118,7 +118,7 @@ func (e *bare) fill() {
 		}
 		e.owner[s.Index()] = i
 		e.describe(s, &e.ops[i])
-		if filled%chunk == 0 && e.ring.Submit() != nil {
+		if filled%chunk == 0 && e.src.File() != nil && e.ring.Submit() != nil {
 			return
 		}
 	}
