@@ -27,7 +27,9 @@
 // 4 KiB at random for a time, direct and through a page cache that has everything, half
 // or nothing; of each block that is read the first sector is checked. goroutines and
 // saturated are direct reads as in rand by many goroutines, in the latter beside as many that
-// compute as there are processors. nop is operations that do nothing. timers is sleeps of 2 s.
+// compute as there are processors. Lanes that hold a thread for each call, and the semaphore
+// of pread, have as many slots as the depth, at most 64 there; a ring lane has one for each
+// goroutine. nop is operations that do nothing. timers is sleeps of 2 s.
 //
 // Throughput is printed in GB/s (10^9) and GiB/s (2^30): the two differ by 7 %, more than most
 // differences here. Processor time is that of the whole process with the threads that the

@@ -20,10 +20,7 @@ import (
 )
 
 func main() {
-	// So that nothing is left behind when somebody interrupts this, or does not read on.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
+	err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		os.Exit(2)
@@ -175,6 +172,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return f.Table(stdout, strings.Split(o.against, ","))
 	}
+	// So that nothing is left behind when somebody interrupts this, or does not read on. Not
+	// in the processes that measure: it takes a thread, and theirs are counted.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	defer stop()
 	return measure(ctx, o, stdout, stderr)
 }
 

@@ -105,7 +105,7 @@ func say(stderr io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(stde
 
 // absent notes it, once.
 func (b *bench) absent(a result.Absence) {
-	say(b.stderr, "left out: %s %s: %s\n", a.Contender, a.Case, a.Reason)
+	say(b.stderr, "%v\n", a)
 	if !slices.Contains(b.file.Absent, a) {
 		b.file.Absent = append(b.file.Absent, a)
 	}
@@ -154,8 +154,7 @@ func (b *bench) one(ctx context.Context, c work.Case) (failures int, err error) 
 			samples, err := b.undisturbed(ctx, p.Name, contender.Job{Case: c, File: name, Huge: b.huge, Timed: b.timed})
 			if err != nil {
 				failures++
-				say(b.stderr, "%s, round %d, %s: %v\n", c.Name, round+1, p.Name, err)
-				b.file.Absent = append(b.file.Absent, result.Absence{Case: c.Name, Contender: p.Name, Reason: err.Error(), Failed: true})
+				b.absent(result.Absence{Case: c.Name, Contender: p.Name, Reason: err.Error(), Failed: true})
 				if c.Sequential && b.place.device == "" {
 					_ = os.Remove(name) // if a process that was killed left it
 				}

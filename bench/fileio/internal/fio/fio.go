@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"time"
@@ -76,8 +78,10 @@ type Report struct {
 	P50, P99   time.Duration // 0: not reported
 }
 
-// Run runs fio. The error has what it said.
+// Run runs fio, and ends it when this process is interrupted. The error has what it said.
 func Run(ctx context.Context, args []string) (Report, error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
 	cmd := exec.CommandContext(ctx, "fio", args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

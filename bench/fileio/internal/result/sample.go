@@ -45,6 +45,18 @@ type Absence struct {
 	Failed                  bool // it was tried
 }
 
+// String is one line.
+func (a Absence) String() string {
+	what, where := "left out", ""
+	if a.Failed {
+		what = "FAILED"
+	}
+	if a.Case != "" {
+		where = " at " + a.Case
+	}
+	return fmt.Sprintf("%s: %s%s: %s", what, a.Contender, where, a.Reason)
+}
+
 // Run is one start of the command.
 type Run struct {
 	Started time.Time

@@ -20,11 +20,7 @@ func (f *File) Table(w io.Writer, against []string) error {
 		f.caseTable(&b, name, against)
 	}
 	for _, a := range f.Absent {
-		what := "left out"
-		if a.Failed {
-			what = "FAILED"
-		}
-		fmt.Fprintf(&b, "%s: %s %s: %s\n", what, a.Contender, a.Case, a.Reason)
+		b.WriteString(a.String() + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
