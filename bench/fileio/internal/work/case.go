@@ -88,9 +88,13 @@ func Cases(shape string, p Params) []Case {
 	}
 	switch shape {
 	case "seq":
+		depth := 64
+		if p.Quick {
+			depth = 4
+		}
 		return []Case{{
 			Name: "seq", Shape: shape, Kind: Write, Cache: Direct, Sequential: true, Block: largeBlock,
-			Size: size(16 << 10 * mib), Range: size(16 << 10 * mib), Depth: 64, Callers: 64, Slots: 64,
+			Size: size(16 << 10 * mib), Range: size(16 << 10 * mib), Depth: depth, Callers: depth, Slots: depth,
 		}}
 	case "rand":
 		return random(p, size(2<<10*mib))
