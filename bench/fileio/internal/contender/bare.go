@@ -45,15 +45,6 @@ type bare struct {
 	file       uring.FD
 }
 
-// Buffers implements engine.
-func (e *bare) Buffers(n, size int) (work.Buffers, error) {
-	b, err := e.mapped.Buffers(n, size)
-	for range b.Each {
-		b.Fixed = append(b.Fixed, 1) // if the kernel lets us
-	}
-	return b, err
-}
-
 // Run implements engine.
 func (e *bare) Run(_ context.Context, src *work.Source) error {
 	runtime.LockOSThread()
@@ -128,11 +119,11 @@ func (e *bare) describe(s uring.Slot, op *fileop.Op) {
 	r := e.ring
 	switch {
 	case op.Kind == fileop.Read && e.registered:
-		r.ReadFixed(s, e.file, op.Buf, op.Off, int(op.Fixed)-1)
+		r.ReadFixed(s, e.file, op.Buf, op.Off, 0)
 	case op.Kind == fileop.Read:
 		r.Read(s, e.file, op.Buf, op.Off)
 	case op.Kind == fileop.Write && e.registered:
-		r.WriteFixed(s, e.file, op.Buf, op.Off, int(op.Fixed)-1)
+		r.WriteFixed(s, e.file, op.Buf, op.Off, 0)
 	case op.Kind == fileop.Write:
 		r.Write(s, e.file, op.Buf, op.Off)
 	case op.Kind == fileop.Sleep:

@@ -12,98 +12,22 @@ import (
 
 	"github.com/iolane/iolane/bench/fileio/internal/system"
 	"github.com/iolane/iolane/bench/fileio/internal/work"
-	"github.com/iolane/iolane/internal/fileop"
-	"github.com/iolane/iolane/lane"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// blocking is an Operator that does everything by system calls that block, on the
-// goroutines of its callers: so that what is written for the ring lane can be tested
-// without one.
-type blocking struct{ *lane.Threads }
-
-func (l blocking) Operate(ctx context.Context, c lane.Call, op *fileop.Op) error {
-	s, err := l.Enter(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer l.Leave(s)
-	l.do(op)
-	return nil
-}
-
-func (blocking) do(op *fileop.Op) {
-	if op.Kind == fileop.Sleep {
-		time.Sleep(op.Sleeping())
-		return
-	}
-	block(op)
-}
-
-func (l blocking) OperateAll(_ context.Context, _ lane.Call, ops []fileop.Op) error {
-	for i := range ops {
-		if ops[i].Kind != fileop.Sleep || i == 0 {
-			l.do(&ops[i])
-		}
-	}
-	return nil
-}
-
-// Fiber marks its context, and Operate by it is not this Operate: no slot is taken.
-func (l blocking) Fiber(ctx context.Context, c lane.Call, fn func(context.Context)) error {
-	s, err := l.Enter(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer l.Leave(s)
-	fn(ctx)
-	return nil
-}
-
-// inFiber does not take another slot.
-type inFiber struct{ blocking }
-
-func (l inFiber) Operate(_ context.Context, _ lane.Call, op *fileop.Op) error {
-	l.do(op)
-	return nil
-}
-
-// withFakes is all makers that can be tested here: those on a ring lane with one that
-// is none.
-func withFakes(t *testing.T) []maker {
+// withReasons is all makers; those that cannot be had here say that they suit no case.
+func withReasons(t *testing.T) []maker {
 	t.Helper()
 	all := makers()
 	for i := range all {
 		m := &all[i]
-		fake := func(s setup) operator {
-			l, err := lane.NewThreads(slotsOf(s.Case))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return operator{lane: blocking{l}, n: s.Callers}
+		if m.missing == nil {
+			continue
 		}
-		switch m.name {
-		case "ring-goroutine":
-			m.make = func(s setup) (engine, error) { return &ringGoroutines{fake(s)}, nil }
-		case "ring-fiber":
-			m.make = func(s setup) (engine, error) {
-				o := fake(s)
-				b, _ := o.lane.(blocking)
-				o.lane = inFiber{b}
-				return &ringFibers{o}, nil
-			}
-		case "ring-batch":
-			m.make = func(s setup) (engine, error) {
-				o := fake(s)
-				o.n = s.Slots * waves(s.Case)
-				return &ringBatch{o}, nil
-			}
-		case "ring-bare":
-			if err := m.missing(); err != nil {
-				t.Log(m.name, err)
-				m.unfit = func(work.Case) string { return "is not here" }
-			}
+		if err := m.missing(); err != nil {
+			t.Log(m.name, err)
+			m.unfit = func(work.Case) string { return "is not here" }
 		}
 	}
 	return all
@@ -138,7 +62,7 @@ func dataFile(t *testing.T, size int) string {
 func TestEveryContenderWorksAtEveryCaseThatItFits(t *testing.T) {
 	name := dataFile(t, 1<<20)
 	params := work.Params{Size: 1 << 20, Time: time.Millisecond, Depths: []int{3}, Quick: true}
-	for _, m := range withFakes(t) {
+	for _, m := range withReasons(t) {
 		for _, shape := range work.Shapes() {
 			for _, c := range work.Cases(shape, params) {
 				if m.unfit(c) != "" {
@@ -187,7 +111,7 @@ func TestEveryContenderFindsAFlippedBit(t *testing.T) {
 	}
 	c := work.Cases("seq", work.Params{Size: size, Quick: true})[0]
 	c.Kind = work.Read
-	for _, m := range withFakes(t) {
+	for _, m := range withReasons(t) {
 		if m.unfit(c) != "" {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 
 // operator is what the engines on a ring lane have in common.
 type operator struct {
-	lane lane.Operator
+	lane *lane.Ring
 	n    int
 	huge bool
 }

@@ -5,8 +5,7 @@ import "github.com/iolane/iolane/bench/fileio/internal/system"
 // Buffers are what operations read into and write from.
 type Buffers struct {
 	Each  [][]byte
-	Fixed []uint16 // of each: 1 + its place among the registered buffers; nil: none is
-	Whole []byte   // what they are parts of, where that is one piece
+	Whole []byte // what they are parts of, where that is one piece
 	Free  func() error
 }
 

@@ -132,9 +132,6 @@ func (s *Source) Next(i int, op *fileop.Op) bool {
 		return false
 	}
 	*op = fileop.Op{Kind: fileop.Read, Full: true, File: s.file, Buf: s.bufs.Each[i], Off: off}
-	if s.bufs.Fixed != nil {
-		op.Fixed = s.bufs.Fixed[i]
-	}
 	if s.c.Kind == Write {
 		op.Kind = fileop.Write
 		s.pattern.Stamp(op.Buf, off)
