@@ -30,6 +30,7 @@ type Fiber struct {
 	Owner any // who has made it
 
 	d     *Driver // nil: there is none, and it runs on its caller's goroutine
+	fn    func(context.Context)
 	state atomic.Uint32
 	gen   atomic.Uint64 // of the driver that has switched to it last
 
@@ -97,11 +98,10 @@ func (d *Driver) Run(ctx context.Context, owner any, fn func(context.Context)) {
 		RunHere(ctx, owner, fn)
 		return
 	}
-	f := &Fiber{Owner: owner, d: d, base: ctx, fin: make(chan struct{}, 1)}
+	f := &Fiber{Owner: owner, d: d, fn: fn, base: ctx, fin: make(chan struct{}, 1)}
 	f.req.begin = message{kind: begin, req: &f.req}
 	f.req.fiber = f
 	f.away = message{kind: start, fiber: f}
-	f.resume, _ = iter.Pull(f.body(fn))
 	d.watch(+1)
 	if ctx.Done() != nil {
 		last := &message{kind: end, fiber: f}
@@ -118,23 +118,25 @@ func (d *Driver) Run(ctx context.Context, owner any, fn func(context.Context)) {
 	}
 }
 
+// create makes the coroutine. It is for a driver to do: a coroutine belongs to the thread
+// that its maker is locked to, and the caller of Run may be.
+func (f *Fiber) create() { f.resume, _ = iter.Pull(f.body) }
+
 // body is the coroutine.
-func (f *Fiber) body(fn func(context.Context)) iter.Seq[struct{}] {
-	return func(yield func(struct{}) bool) {
-		f.yield = yield
-		f.g.Store(self())
-		returned := false
-		defer func() {
-			f.over = true
-			f.g.Store(0)
-			if !returned {
-				f.panic = recover()
-				f.exited = f.panic == nil
-			}
-		}()
-		fn(&fiberContext{f.base, f})
-		returned = true
-	}
+func (f *Fiber) body(yield func(struct{}) bool) {
+	f.yield = yield
+	f.g.Store(self())
+	returned := false
+	defer func() {
+		f.over = true
+		f.g.Store(0)
+		if !returned {
+			f.panic = recover()
+			f.exited = f.panic == nil
+		}
+	}()
+	f.fn(&fiberContext{f.base, f})
+	returned = true
 }
 
 // Do is [Driver.Do] for a fiber.

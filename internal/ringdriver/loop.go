@@ -88,7 +88,10 @@ func (d *Driver) open() {
 			if m.turn == m.req.at {
 				d.abandon(m.req)
 			}
-		case start, wake:
+		case start:
+			m.fiber.create()
+			d.ripen(m.fiber)
+		case wake:
 			d.ripen(m.fiber)
 		case end:
 			f := m.fiber
