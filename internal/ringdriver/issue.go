@@ -2,6 +2,7 @@ package ringdriver
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"syscall"
 	"time"
@@ -125,7 +126,7 @@ func (d *Driver) describe(s uring.Slot, op *fileop.Op) {
 	switch code, _ := opcode(op); code {
 	case uring.OpTimeout:
 		if op.Len == 0 { // else it is done again, until the same moment
-			op.Len = int64(r.Now(uring.Monotonic) + op.Sleeping())
+			op.Len = int64(endOf(r.Now(uring.Monotonic), op.Sleeping()))
 		}
 		r.TimeoutAt(s, time.Duration(op.Len), uring.Monotonic)
 	case uring.OpRead:
@@ -147,6 +148,14 @@ func (d *Driver) describe(s uring.Slot, op *fileop.Op) {
 	default:
 		r.Nop(s)
 	}
+}
+
+// endOf is when a sleep ends. What is too long for a number ends when that does.
+func endOf(now, sleeping time.Duration) time.Duration {
+	if sleeping > math.MaxInt64-now {
+		return math.MaxInt64
+	}
+	return now + max(sleeping, 0)
 }
 
 func fdOf(op *fileop.Op) uring.FD { return uring.FD(op.File.FD) }
