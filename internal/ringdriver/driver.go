@@ -144,6 +144,11 @@ func (d *Driver) Close(ctx context.Context) error {
 	case <-d.ended:
 		return d.left
 	case <-ctx.Done():
+	}
+	select {
+	case <-d.ended:
+		return d.left
+	default:
 		return ctx.Err()
 	}
 }
