@@ -43,6 +43,18 @@
 // its context or the lane's limit has ended. Config.Interrupt ends calls on resources
 // that can be told to.
 //
+// # Resources that many use at a time
+//
+// A resource that is safe for concurrent use, such as a file that is read at given
+// positions, need not be exclusive: Config.Share calls use it at a time, and wait for a
+// share when there is none. It is disposed of when the last share has been given back.
+//
+// # Operations as data
+//
+// [Pool.Operate] and [Pool.OperateAll] have file operations done that are given as data. A
+// lane.Operator does them by itself, without a thread for each; on any other lane they are
+// calls. [Pool.Fiber] runs a function that does many of them, one after the other.
+//
 // # Resources that are not well
 //
 // Config.Health judges resources by the calls that use them: by how long these took once

@@ -99,7 +99,7 @@ func failureOf(op *lane.Op) error {
 	return Poison(op.Err)
 }
 
-func calledOff(op *lane.Op) bool { return op.Err == fileop.ErrCancelled }
+func calledOff(op *lane.Op) bool { return errors.Is(op.Err, fileop.ErrCancelled) }
 
 // calledOff is the error of an operation that was called off. ctx is the one that it was
 // given, and has ended, but not because the call has: so its cause tells who did it.
@@ -230,7 +230,7 @@ func (p *Pool[R]) carry(ctx context.Context, id handle.ID, op *lane.Op, opts []O
 // closeOpened undoes an Open that nobody waits for.
 func closeOpened(t told) error {
 	if t.err != nil {
-		return nil
+		return nil //nolint:nilerr // there is nothing to undo
 	}
 	op := lane.Op{Kind: fileop.Close, File: &fileop.File{FD: uintptr(t.n)}}
 	op.Do(context.Background(), nil)

@@ -3,6 +3,7 @@ package pool
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -39,7 +40,7 @@ func (p *Pool[R]) OperateAll(ctx context.Context, ids []handle.ID, ops []lane.Op
 	switch {
 	case err != nil || len(ops) == 0:
 	case c.native == nil && c.carrier != nil:
-		return p.oneByOne(&s, ctx, ops, func(i int) (bool, error) { return p.carry(ctx, ids[i], &ops[i], opts) })
+		return p.oneByOne(ctx, &s, ops, func(i int) (bool, error) { return p.carry(ctx, ids[i], &ops[i], opts) })
 	default:
 		return p.operateAll(ctx, &s, ids, ops, opts)
 	}
@@ -55,8 +56,8 @@ func refuseAll(ops []lane.Op, err error) error {
 	return err
 }
 
-// loan is a lease that several operations have a part in. at is where they run: if the
-// resource is judged, a site beside that of the lease, whose verdict is for one at a time.
+// loan is a lease that several operations have a part in. at is where they run: for
+// exclusive use a site beside that of the lease, whose verdict is for one call at a time.
 type loan[R any] struct {
 	registry.Lease[resource[R]]
 	at *site
@@ -88,7 +89,7 @@ func (p *Pool[R]) operateAll(ctx context.Context, s *stay, ids []handle.ID, ops 
 	}
 	if c.native == nil {
 		s.unlist()
-		err := p.oneByOne(s, ctx, ops, func(i int) (bool, error) {
+		err := p.oneByOne(ctx, s, ops, func(i int) (bool, error) {
 			var d deed
 			_, err := run(ctx, c, at(i), &stay{until: s.until, unjudged: true}, func(ctx context.Context) (struct{}, error) {
 				return struct{}{}, c.do(ctx, &ops[i], &d, ids[i], opts)
@@ -138,13 +139,13 @@ func compareIDs(a, b handle.ID) int {
 
 // loanedAt is the site of operations that share a lease. What they would note at the
 // lease's own, which is for one call at a time, is noted by judgeAll when all have ended.
-// With shares nobody notes anything there.
+// With shares nobody notes anything there: poison is told at once.
 func (p *Pool[R]) loanedAt(l registry.Lease[resource[R]]) *site {
 	at := p.siteOf(l)
-	if !p.judges {
+	if p.shared {
 		return at
 	}
-	apart := &site{opening: true} // judges nothing
+	apart := &site{opening: true, poison: func(error) {}} // no call here writes the verdict
 	apart.init(&p.core, l.ID)
 	return apart
 }
@@ -152,19 +153,22 @@ func (p *Pool[R]) loanedAt(l registry.Lease[resource[R]]) *site {
 // judgeAll notes what the operations have to say about their resources. The first that
 // speaks against one counts.
 func (p *Pool[R]) judgeAll(loans []loan[R], ids []handle.ID, ops []lane.Op) {
-	if !p.judges {
+	if p.shared {
 		return
 	}
 	for _, l := range loans {
 		at := l.Resource.site
 		for i := range ops {
 			op := &ops[i]
-			if _, refused := op.Err.(*ioerr.Error); ids[i] != l.ID || refused || calledOff(op) {
+			if _, refused := errors.AsType[*ioerr.Error](op.Err); ids[i] != l.ID || refused || calledOff(op) {
 				continue
 			}
-			at.verdict.told, at.verdict.given = true, true
-			if op.Err != nil && !at.verdict.bad {
-				at.blame(failureOf(op))
+			v, failure := &at.verdict, failureOf(op)
+			if p.judges {
+				v.told, v.given = true, true
+			}
+			if failure != nil && v.poison == nil && (!v.bad || poisonIn(failure) != nil) {
+				at.blame(failure)
 			}
 		}
 	}
@@ -172,7 +176,7 @@ func (p *Pool[R]) judgeAll(loans []loan[R], ids []handle.ID, ops []lane.Op) {
 
 // oneByOne has operations done that are calls of their own, by as many goroutines as make
 // sense. one reports whether an operation tells itself what came of it.
-func (p *Pool[R]) oneByOne(s *stay, ctx context.Context, ops []lane.Op, one func(i int) (bool, error)) error {
+func (p *Pool[R]) oneByOne(ctx context.Context, s *stay, ops []lane.Op, one func(i int) (bool, error)) error {
 	workers := 1
 	if !s.nested(ctx) { // else they would take slots from one another, and not wait for them
 		workers = max(p.lane.Stats().Workers, 1)
