@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/internal/lanegate"
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
@@ -40,7 +41,7 @@ type core struct {
 	here      site                     // of calls without a handle
 	afloat    site                     // of fibers without a slot
 	fibers    fibers                   // these
-	signal    opSignal                 // for operations that are interrupted
+	signal    fileop.Signal            // for operations that are interrupted
 
 	state  atomic.Uint32 // a state; written under Shutdown's turn
 	giveUp lazyContext   // ends, with ErrShutdown, when a shutdown gives up on the calls

@@ -3,13 +3,10 @@ package pool
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/fileop"
-	"github.com/iolane/iolane/internal/interrupt"
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
@@ -69,7 +66,7 @@ type deed struct {
 // do does an operation as a part of a call with the context ctx, and returns what is the
 // failure of that call.
 func (c *core) do(ctx context.Context, op *lane.Op, d *deed, id handle.ID, opts []Option) error {
-	op.Do(ctx, c.signal.of(op))
+	op.Do(ctx, c.signal.Of(op))
 	d.ran = true
 	if !calledOff(op) {
 		return failureOf(op)
@@ -235,30 +232,4 @@ func closeOpened(t told) error {
 	op := lane.Op{Kind: fileop.Close, File: &fileop.File{FD: uintptr(t.n)}}
 	op.Do(context.Background(), nil)
 	return op.Err
-}
-
-// opSignal is the pool's share in the signal that interrupts system calls, taken by the
-// first operation that asks for it, and given back when the pool is closed. Where there is
-// none operations are not interrupted.
-type opSignal struct {
-	once  sync.Once
-	taken atomic.Pointer[interrupt.Signal]
-}
-
-func (o *opSignal) of(op *lane.Op) *interrupt.Signal {
-	if !op.Interruptible {
-		return nil
-	}
-	o.once.Do(func() {
-		if s, err := interrupt.Take(0); err == nil {
-			o.taken.Store(s)
-		}
-	})
-	return o.taken.Load()
-}
-
-func (o *opSignal) release() {
-	if s := o.taken.Load(); s != nil {
-		s.Release()
-	}
 }

@@ -92,7 +92,7 @@ func (p *Pool[R]) unfinished(ctx context.Context, why error) error {
 // finished is the error of a Shutdown that saw the end.
 func (p *Pool[R]) finished() error {
 	p.giveUp.end() // frees what contexts of the past hold
-	p.signal.release()
+	p.signal.Release()
 	if p.bin.allWell() {
 		return nil
 	}

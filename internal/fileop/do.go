@@ -15,14 +15,15 @@ import (
 // transfer may be what another engine has moved already.
 //
 // If ctx has ended before the first system call, or before a further one of a Full
-// transfer, none is made, and Err is ErrCancelled; this also goes for Close. A system call that
+// transfer, none is made, and Err is ErrCancelled. Close is made in any case, since nobody
+// else would give the descriptor back. A system call that
 // blocks is left to itself, unless the operation is Interruptible and s is a signal: then
 // the end of ctx makes it return. What has happened is never called cancelled. Close is
 // never interrupted. An interrupted Flock that would have converted a lock may have lost
 // the one that was held, and of an interrupted Fsync nothing is known.
 func (op *Op) Do(ctx context.Context, s *interrupt.Signal) {
 	switch {
-	case ctx.Err() != nil:
+	case op.Kind != Close && ctx.Err() != nil:
 		op.Took(0, ErrCancelled)
 	case op.Kind == Sleep:
 		op.sleep(ctx)

@@ -18,6 +18,9 @@ func TestWhatIsCalledOffBeforehandMakesNoSystemCall(t *testing.T) {
 	cancel()
 	path := filepath.Join(t.TempDir(), "new")
 	for kind := range fileop.Kinds {
+		if kind == fileop.Close {
+			continue // nobody else would give the descriptor back
+		}
 		op := fileop.Op{
 			Kind: kind, Flags: syscall.O_CREAT, Buf: make([]byte, 1), Len: 1,
 			File: &fileop.File{FD: ^uintptr(0)}, More: &fileop.More{Path: path},
