@@ -41,7 +41,8 @@
 // # How to measure
 //
 // On a machine where nothing else runs, with -lock FILE if others may measure: who names
-// the same file waits. Disks of virtual machines are shared with others whom nobody sees: ten
+// the same file waits. The last columns tell how much of the processors others used; -others
+// has a measurement made again that they disturbed. Disks of virtual machines are shared with others whom nobody sees: ten
 // rounds or more, and for large blocks the loop device. fio counts in milliseconds, so a
 // sequential case should take a second. Its --runtime must be whole seconds (fio 3.33
 // takes a fraction for none), so the time of random cases is at least one.
