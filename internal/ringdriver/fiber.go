@@ -42,7 +42,7 @@ type Fiber struct {
 	exited bool                    // by runtime.Goexit
 	aside  int                     // how many times it is still to be run apart from the driver
 
-	base  context.Context
+	base  context.Context //nolint:containedctx // a fiber is a call
 	req   request
 	away  message
 	ended bool // base has; the owner's

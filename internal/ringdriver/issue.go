@@ -36,7 +36,7 @@ func (d *Driver) Serves(op *fileop.Op) bool {
 // opcode is what the kernel has for an operation.
 func opcode(op *fileop.Op) (uring.Op, bool) {
 	vectored := op.More != nil && op.More.Bufs != nil
-	switch op.Kind {
+	switch op.Kind { //nolint:exhaustive // the others are not for the ring
 	case fileop.Nop:
 		return uring.OpNop, true
 	case fileop.Sleep:
@@ -123,7 +123,7 @@ func (d *Driver) refuse(r *request) {
 // describe describes an operation to the kernel, or what is left of it.
 func (d *Driver) describe(s uring.Slot, op *fileop.Op) {
 	r := d.ring
-	switch code, _ := opcode(op); code {
+	switch code, _ := opcode(op); code { //nolint:exhaustive // as in opcode
 	case uring.OpTimeout:
 		if op.Len == 0 { // else it is done again, until the same moment
 			op.Len = int64(endOf(r.Now(uring.Monotonic), op.Sleeping()))

@@ -98,7 +98,7 @@ func (d *Driver) Do(ctx context.Context, op *fileop.Op) {
 // and waits until all have ended. As soon as fewer than depth are left, give is called for
 // each that has ended, on the driver, so it must not block. It may be nil.
 func (d *Driver) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, give func()) {
-	r := d.requests.Get().(*request)
+	r := d.requests.Get().(*request) //nolint:errcheck // nothing else is in there
 	r.use(ops, which, depth, give)
 	d.send(&r.begin)
 	done := ctx.Done()

@@ -19,7 +19,7 @@ func newYielder() *yielder {
 		close(y.second)
 	}()
 	go func() {
-		for range y.second { //nolint:revive // to be woken is all there is to do
+		for range y.second {
 		}
 	}()
 	return y
