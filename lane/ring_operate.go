@@ -224,6 +224,7 @@ func (b *batch) collect() bool {
 // before, with others, none is refused; otherwise the first may be, and then none is done.
 func (b *batch) onThreads(ctx context.Context, admitted bool) error {
 	l, duty := b.lane, b.call
+	b.cursor.Store(0)
 	duty.Must, duty.NoWait, duty.Key = true, false, ""
 	enter := func(c Call) (Slot, error) { return l.gated.Enter(context.WithoutCancel(ctx), c) }
 	var slot Slot

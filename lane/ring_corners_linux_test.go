@@ -1,0 +1,52 @@
+package lane_test
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/lane"
+)
+
+// file opens a new file of so many bytes.
+func newFile(t testing.TB, size int) *fileop.File {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	require.NoError(t, err)
+	require.NoError(t, f.Truncate(int64(size)))
+	t.Cleanup(func() { f.Close() })
+	return &fileop.File{FD: f.Fd(), Name: f.Name(), Seeks: true}
+}
+
+func TestWhatTheRingLeavesOfAMixedBatchIsDoneWhole(t *testing.T) {
+	l := openRing(t, lane.Config{Workers: 16})
+	defer l.Shutdown(context.Background())
+	file := newFile(t, 10)
+	batch := func() (ops []lane.Op) {
+		for range 4 {
+			ops = append(ops, lane.Op{Kind: fileop.Fsync, File: file},
+				lane.Op{Kind: fileop.Read, File: file, Buf: make([]byte, 1), Off: -5}) // the ring refuses that
+		}
+		return ops
+	}
+	check := func(ops []lane.Op) {
+		for i, op := range ops {
+			if op.Kind == fileop.Fsync {
+				require.NoError(t, op.Err)
+			} else {
+				require.Equal(t, syscall.EINVAL, op.Err, "%d", i)
+			}
+		}
+	}
+	ops := batch()
+	require.NoError(t, l.OperateAll(context.Background(), lane.Call{}, ops))
+	check(ops)
+	ops = batch()
+	require.NoError(t, l.Fiber(context.Background(), lane.Call{}, func(ctx context.Context) {
+		_ = l.OperateAll(ctx, lane.Call{}, ops)
+	}))
+	check(ops)
+}
