@@ -50,3 +50,19 @@ func TestWhatTheRingLeavesOfAMixedBatchIsDoneWhole(t *testing.T) {
 	}))
 	check(ops)
 }
+
+func TestManyPiecesAreNoReasonToDoWithoutTheRing(t *testing.T) {
+	l := openRing(t, lane.Config{Workers: 16})
+	defer l.Shutdown(context.Background())
+	file := newFile(t, 4000)
+	bufs := make([][]byte, 2000)
+	for i := range bufs {
+		bufs[i] = make([]byte, 2)
+	}
+	op := &lane.Op{Kind: fileop.Read, Full: true, File: file, More: &fileop.More{Bufs: bufs}}
+	require.NoError(t, l.Operate(context.Background(), lane.Call{}, op))
+	require.NoError(t, op.Err)
+	require.EqualValues(t, 4000, op.N)
+	require.Zero(t, file.Without.Load())
+	require.Zero(t, l.Stats().Ring.Fallback)
+}
