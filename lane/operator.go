@@ -30,9 +30,10 @@ type Operator interface {
 
 	// Fiber admits fn as a call with one slot, runs it as a coroutine beside the engine of
 	// the lane, and waits for its end. Operate, called by fn with the context that it was
-	// given or one made from that, then costs no switch of goroutines and no slot. Whatever
-	// else blocks fn holds the engine up for some milliseconds, until another one takes
-	// over. fn must not call runtime.LockOSThread. The error says why fn never ran; if fn
-	// panics Fiber panics, and if it ends its goroutine, Fiber ends the caller's.
+	// given or one made from that, then costs no switch of goroutines, no slot and no key:
+	// those of the fiber serve for it. Whatever else blocks fn holds the engine up for some
+	// milliseconds, until another one takes over. fn must not call runtime.LockOSThread. The
+	// error says why fn never ran; if fn panics Fiber panics, and if it ends its goroutine,
+	// Fiber ends the caller's.
 	Fiber(ctx context.Context, c Call, fn func(context.Context)) error
 }

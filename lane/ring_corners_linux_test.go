@@ -5,6 +5,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +20,17 @@ func newFile(t testing.TB, size int) *fileop.File {
 	require.NoError(t, f.Truncate(int64(size)))
 	t.Cleanup(func() { f.Close() })
 	return &fileop.File{FD: f.Fd(), Name: f.Name(), Seeks: true}
+}
+
+// within fails the test if fn takes long.
+func within(t testing.TB, what string, fn func()) {
+	done := make(chan struct{})
+	go func() { defer close(done); fn() }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("hangs: " + what)
+	}
 }
 
 func TestWhatTheRingLeavesOfAMixedBatchIsDoneWhole(t *testing.T) {
@@ -65,4 +77,29 @@ func TestManyPiecesAreNoReasonToDoWithoutTheRing(t *testing.T) {
 	require.EqualValues(t, 4000, op.N)
 	require.Zero(t, file.Without.Load())
 	require.Zero(t, l.Stats().Ring.Fallback)
+}
+
+func TestAFiberNeverWaitsForTheKeyThatItHolds(t *testing.T) {
+	l := openRing(t, lane.Config{Workers: 4, PerKey: 1})
+	file := newFile(t, 10)
+	for _, kind := range []fileop.Kind{fileop.Nop, fileop.Fsync} {
+		within(t, kind.String(), func() {
+			c := lane.Call{Key: "k"}
+			err := l.Fiber(context.Background(), c, func(ctx context.Context) {
+				op := &lane.Op{Kind: kind, File: file}
+				if err := l.Operate(ctx, c, op); err != nil {
+					t.Error(err)
+				}
+				ops := make([]lane.Op, 2)
+				ops[0], ops[1] = *op, *op
+				if err := l.OperateAll(ctx, c, ops); err != nil {
+					t.Error(err)
+				}
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	require.NoError(t, l.Shutdown(context.Background()))
 }

@@ -63,7 +63,7 @@ func (l *Ring) fiber(ctx context.Context) *ringdriver.Fiber {
 
 // operateOn is Operate for a fiber, which has its slot.
 func (l *Ring) operateOn(ctx context.Context, f *ringdriver.Fiber, c Call, op *Op) error {
-	c.NoWait = false // it holds no slot of those that the threads have
+	c.inFiber()
 	if f.Driver() == nil {
 		return l.onThread(ctx, c, op)
 	}
@@ -80,6 +80,10 @@ func (l *Ring) operateOn(ctx context.Context, f *ringdriver.Fiber, c Call, op *O
 	f.Away(func() { err = l.onThread(ctx, c, op) })
 	return err
 }
+
+// inFiber makes c a call from inside a fiber. That may wait for a thread, since it holds no
+// slot of those; but not for a key, since it may hold that.
+func (c *Call) inFiber() { c.NoWait, c.Key = false, "" }
 
 // onThread does an operation by system calls.
 func (l *Ring) onThread(ctx context.Context, c Call, op *Op) error {
@@ -131,7 +135,8 @@ func (l *Ring) OperateAll(ctx context.Context, c Call, ops []Op) error {
 	f := l.fiber(ctx)
 	d := l.pick()
 	if f != nil {
-		d, c.NoWait = f.Driver(), false
+		d = f.Driver()
+		c.inFiber()
 	}
 	b := batch{lane: l, call: c, ops: ops}
 	b.sort(d)
