@@ -2,6 +2,7 @@ package ringdriver
 
 import (
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/iolane/iolane/internal/uring"
@@ -35,7 +36,7 @@ func (d *Driver) drive(gen uint64) {
 	for {
 		d.breathe()
 		d.open()
-		for d.next < len(d.ready) {
+		for last := len(d.ready); d.next < last; { // what becomes ready meanwhile has its turn after the others
 			at = d.ready[d.next]
 			d.ready[d.next] = nil
 			d.next++
@@ -52,7 +53,7 @@ func (d *Driver) drive(gen uint64) {
 				return
 			}
 		}
-		d.ready, d.next = d.ready[:0], 0
+		d.ready, d.next = slices.Delete(d.ready, 0, d.next), 0
 		d.describeAll()
 		d.callOff()
 		if !d.rest() {
