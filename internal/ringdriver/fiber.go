@@ -102,11 +102,11 @@ func (d *Driver) Run(ctx context.Context, owner any, fn func(context.Context)) {
 	f.req.begin = message{kind: begin, req: &f.req}
 	f.req.fiber = f
 	f.away = message{kind: start, fiber: f}
-	d.watch(+1)
 	if ctx.Done() != nil {
 		last := &message{kind: end, fiber: f}
 		defer context.AfterFunc(ctx, func() { d.send(last) })()
 	}
+	d.watch(+1)
 	d.send(&f.away)
 	<-f.fin
 	d.watch(-1)
@@ -148,8 +148,14 @@ func (f *Fiber) Do(ctx context.Context, op *fileop.Op) {
 func (f *Fiber) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, give func()) {
 	r := &f.req
 	r.use(ops, which, depth, give)
+	// All that a context of somebody's making may do, it does before the beginning: it may
+	// panic, and it may wait for a fiber that waits for the ring.
 	done := ctx.Done()
 	r.bound = done != nil && done == f.base.Done()
+	if done != nil && !r.bound {
+		off := &message{kind: cancel, req: r, turn: r.turn}
+		defer context.AfterFunc(ctx, func() { f.d.send(off) })()
+	}
 	if ctx.Err() != nil {
 		r.calledOff = true
 	}
@@ -158,10 +164,6 @@ func (f *Fiber) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth
 		f.d.describeAll()
 	} else {
 		f.d.send(&r.begin)
-	}
-	if done != nil && !r.bound { // after the beginning: in this order it is told, too
-		off := &message{kind: cancel, req: r, turn: r.turn}
-		defer context.AfterFunc(ctx, func() { f.d.send(off) })()
 	}
 	f.yield(struct{}{})
 	r.forget()

@@ -65,7 +65,7 @@ func opcode(op *fileop.Op) (uring.Op, bool) {
 // begins takes a request in.
 func (d *Driver) begins(r *request) {
 	r.at = r.turn
-	if f := r.fiber; f != nil && f.ended && r.bound {
+	if f := r.fiber; r.early == r.at || f != nil && f.ended && r.bound {
 		r.calledOff = true
 	}
 	d.pending.add(r)

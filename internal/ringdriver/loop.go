@@ -86,7 +86,7 @@ func (d *Driver) open() {
 		case begin:
 			d.begins(m.req)
 		case cancel:
-			if m.turn == m.req.at {
+			if m.req.early = m.turn; m.turn == m.req.at {
 				d.abandon(m.req)
 			}
 		case start:

@@ -18,8 +18,9 @@ type request struct {
 	turn       uint32 // counts the uses, from 1
 
 	// The owner's, from the beginning to the end. Before and after that the request is
-	// its caller's, who may be using it anew: only at may be looked at then.
+	// its caller's, who may be using it anew: only at and early may be looked at then.
 	at        uint32   // the turn that has begun and not ended; or 0
+	early     uint32   // a turn that was called off before its beginning, or after its end
 	depth     int      // operations in flight at most
 	give      func()   // gives back one of depth slots that is not needed any more; or nil
 	cursor    int      // the next one to be described
@@ -98,10 +99,10 @@ func (d *Driver) Do(ctx context.Context, op *fileop.Op) {
 // and waits until all have ended. As soon as fewer than depth are left, give is called for
 // each that has ended, on the driver, so it must not block. It may be nil.
 func (d *Driver) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, give func()) {
+	done := ctx.Done() // it may panic: not while something is in flight
 	r := d.requests.Get().(*request) //nolint:errcheck // nothing else is in there
 	r.use(ops, which, depth, give)
 	d.send(&r.begin)
-	done := ctx.Done()
 	if done == nil {
 		<-r.done
 	} else {
