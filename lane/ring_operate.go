@@ -32,7 +32,7 @@ func (l *Ring) Operate(ctx context.Context, c Call, op *Op) error {
 	if !inline {
 		d.Do(ctx, op)
 	}
-	l.operations.Leave(slot)
+	defer l.operations.Leave(slot) // not before a thread has it: a shutdown would go past it
 	if !inline && errors.Is(op.Err, ringdriver.ErrUnserved) {
 		return l.insteadOnThread(ctx, c, op)
 	}
