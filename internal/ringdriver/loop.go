@@ -149,9 +149,14 @@ func (d *Driver) enter(submit, wait int, timeout time.Duration) {
 	}
 }
 
-// finish closes the ring.
+// finish closes the ring. One that is out of use may not be able to cancel what waits to be
+// woken: so that is woken, and looked after as long as it may take.
 func (d *Driver) finish() {
 	d.yielder.end()
 	d.left = d.ring.Close(closing, nil)
+	for last := time.Now().Add(closing); d.left != nil && time.Now().Before(last); d.left = d.ring.Close(0, nil) {
+		d.ring.Wake()
+		time.Sleep(lookout)
+	}
 	close(d.ended)
 }
