@@ -18,6 +18,9 @@ func TestMain(m *testing.M) {
 		children[child]()
 		os.Exit(0)
 	}
+	if os.Getenv("IOLANE_DENY_RING") != "" { // so that Ring lanes have none
+		denyRing()
+	}
 	var err error
 	if tempDir, err = os.MkdirTemp("", "iolane"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

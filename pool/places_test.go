@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ type place struct {
 	shared  bool // the pool does not own the lane
 	bounded bool // there are slots to run out of
 	gated   bool // the lane is lane.Gated: it has a queue with bounds, and can evict
+	driven  bool // a Ring: it has a goroutine of its own until it is shut down, and Reserved is for operations
 	shards  int
 	make    func(c lane.Config) (lane.Lane, error) // nil: the pool makes its own
 }
@@ -32,6 +34,7 @@ var places = []place{
 	{name: "inline shared", shared: true, gated: true, shards: 1, make: inline},
 	{name: "abandoning", bounded: true, gated: true, shards: 1, make: abandoning},
 	{name: "abandoning shared", shared: true, bounded: true, gated: true, shards: 1, make: abandoning},
+	{name: "ring", bounded: true, gated: true, driven: true, shards: 1, make: ring},
 	{name: "a user's", shared: true, bounded: true, shards: 1, make: users},
 	{name: "a user's, owned", bounded: true, shards: 1, make: users},
 }
@@ -48,6 +51,26 @@ func abandoning(c lane.Config) (lane.Lane, error) {
 	// In the laws that hold everywhere nobody leaves; those of leaving have tests of their own.
 	return lane.NewAbandoning(lane.AbandoningConfig{Config: c, CallLimit: lane.NoLimit, Grace: 10_000 * time.Hour})
 }
+
+// ringed is a Ring for the tests of calls, which need a thread: its figures are those of these.
+// It does no operations: the sleeps of a kernel's ring take no notice of a bubble's time.
+type ringed struct{ lane.Gated }
+
+func (r ringed) Stats() lane.Stats {
+	s := r.Gated.Stats()
+	calls := s.Shards[1]
+	calls.Name = s.Name
+	return calls
+}
+
+// ring makes a Ring, which is one without a ring where the system denies it.
+func ring(c lane.Config) (lane.Lane, error) {
+	l, err := lane.NewRing(lane.RingConfig{Config: c, Threads: c.Workers, Required: os.Getenv(needVar) != ""})
+	return ringed{l}, err
+}
+
+// needVar makes the tests fail where there is no ring.
+const needVar = "IOLANE_NEED_RING"
 
 func inline(c lane.Config) (lane.Lane, error) { return lane.NewInline(c.Name), nil }
 
@@ -89,7 +112,10 @@ func on[R any](g *ground, c pool.Config[R]) *pool.Pool[R] {
 }
 
 // need says which places a law is about.
-type need struct{ bounded, gated, shared bool }
+type need struct {
+	bounded, gated, shared bool
+	reserved               bool // slots for urgent calls that no others may use
+}
 
 // everywhere tests a law in all places that it is about, in a bubble. The lane
 // has one worker (each shard), unless the law asks for others.
@@ -99,7 +125,7 @@ func everywhere(t *testing.T, n need, c lane.Config, law func(t *testing.T, g *g
 		c.Workers = 1
 	}
 	for _, pl := range places {
-		if n.bounded && !pl.bounded || n.gated && !pl.gated || n.shared && !pl.shared {
+		if n.bounded && !pl.bounded || n.gated && !pl.gated || n.shared && !pl.shared || n.reserved && pl.driven {
 			continue
 		}
 		t.Run(pl.name, func(t *testing.T) {

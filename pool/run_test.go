@@ -228,7 +228,7 @@ func TestOptionsAreForOneCall(t *testing.T) {
 
 // Law: an urgent call finds the slots that are kept for it.
 func TestUrgentCallUsesReservedSlots(t *testing.T) {
-	everywhere(t, need{bounded: true, gated: true}, lane.Config{Workers: 2, Reserved: 1}, func(t *testing.T, g *ground) {
+	everywhere(t, need{bounded: true, gated: true, reserved: true}, lane.Config{Workers: 2, Reserved: 1}, func(t *testing.T, g *ground) {
 		p := on(g, pool.Config[int]{})
 		full := newGate()
 		for range g.shards {
