@@ -40,12 +40,9 @@ func (c *copier) tree(ctx context.Context, src, dst string) error {
 		}
 	}
 	var made []item
-	for _, it := range items {
-		if c.try(it, c.item(ctx, it)) {
+	for i := 0; i < len(items) && ctx.Err() == nil; i++ {
+		if it := items[i]; c.try(it, c.item(ctx, it)) {
 			made = append(made, it)
-		}
-		if ctx.Err() != nil {
-			return nil
 		}
 	}
 	// What is written into a directory changes its time, and its mode may forbid it: so
@@ -94,9 +91,9 @@ func (c *copier) root(ctx context.Context, src, dst string) (item, error) {
 func inside(dir fs.FileInfo, path string) bool {
 	path, err := filepath.Abs(path)
 	for err == nil {
-		real, missing := filepath.EvalSymlinks(path)
+		resolved, missing := filepath.EvalSymlinks(path)
 		if missing == nil {
-			path = real
+			path = resolved
 		}
 		if info, err := os.Stat(path); err == nil && os.SameFile(dir, info) {
 			return true
