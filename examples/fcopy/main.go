@@ -121,7 +121,12 @@ func (o *options) copy(ctx context.Context, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	files, err := file.NewPool(file.Config{Lane: l, OwnsLane: true})
+	buffers, err := file.NewBuffers(file.BuffersConfig{Count: o.depth, Size: int(o.block)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, buffers.Close()) }()
+	files, err := file.NewPool(file.Config{Lane: l, OwnsLane: true, Buffers: buffers})
 	if err != nil {
 		return err
 	}
@@ -133,11 +138,6 @@ func (o *options) copy(ctx context.Context, r *report) (err error) {
 		defer cancel()
 		err = errors.Join(err, files.Shutdown(ctx))
 	}()
-	buffers, err := file.NewBuffers(file.BuffersConfig{Count: o.depth, Size: int(o.block)})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, buffers.Close()) }()
 	c := &copier{options: o, files: files, buffers: buffers, report: r}
 	return c.tree(ctx, o.src, o.dst)
 }
