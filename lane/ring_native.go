@@ -49,6 +49,8 @@ func (l *Ring) serves(d *ringdriver.Driver, op *Op) bool {
 		return true
 	case f.Without.Load()&(1<<op.Kind) != 0:
 		return false
+	case !f.Seeks && op.Transfers() && op.Offset() != fileop.AtPosition:
+		return false // a ring takes no notice of the offset, and the system call refuses it
 	case f.Direct:
 		return !op.NeedsBounce() // else it takes a copy, or an error
 	case op.Kind == fileop.Write:

@@ -1,0 +1,46 @@
+package file_test
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iolane/iolane/file"
+	"github.com/iolane/iolane/lane"
+)
+
+// Law: where there are no offsets an offset is refused, as by pread(2), on each lane.
+func TestWhatHasNoOffsetsRefusesThem(t *testing.T) {
+	onEachLane(t, func(t *testing.T, _ kind, p *file.Pool) {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		from, err := p.Adopt(r)
+		require.NoError(t, err)
+		to, err := p.Adopt(w)
+		require.NoError(t, err)
+		_, err = to.Write(t.Context(), []byte("abc"))
+		require.NoError(t, err)
+		ops := []file.Op{
+			file.ReadAt(from, make([]byte, 1), 0), file.Pread(from, make([]byte, 1), 5), file.Readv(from, [][]byte{make([]byte, 1)}, 0),
+			file.WriteAt(to, []byte("x"), 0), file.Pwrite(to, []byte("x"), 0), file.Writev(to, [][]byte{[]byte("x")}, 0),
+		}
+		for i := range ops {
+			if err := p.Do(t.Context(), &ops[i]); !errors.Is(err, syscall.ESPIPE) {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		_ = p.DoAll(t.Context(), ops)
+		for i := range ops {
+			if !errors.Is(ops[i].Err, syscall.ESPIPE) {
+				t.Errorf("%d: %v", i, ops[i].Err)
+			}
+		}
+		buf := make([]byte, 9)
+		n, err := from.Read(t.Context(), buf)
+		require.NoError(t, err)
+		require.Equal(t, "abc", string(buf[:n]))
+	})
+}
