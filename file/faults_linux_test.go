@@ -1,10 +1,13 @@
 package file_test
 
 import (
+	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,5 +45,22 @@ func TestWhatHasNoOffsetsRefusesThem(t *testing.T) {
 		n, err := from.Read(t.Context(), buf)
 		require.NoError(t, err)
 		require.Equal(t, "abc", string(buf[:n]))
+	})
+}
+
+// Law: what was opened not to block does not, on any lane.
+func TestWhatWasOpenedNotToBlockDoesNot(t *testing.T) {
+	onEachLane(t, func(t *testing.T, _ kind, p *file.Pool) {
+		name := filepath.Join(t.TempDir(), "fifo")
+		require.NoError(t, syscall.Mkfifo(name, 0o600))
+		f, err := p.Open(t.Context(), name, os.O_RDWR|syscall.O_NONBLOCK, 0)
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err = f.Read(ctx, make([]byte, 1))
+		require.ErrorIs(t, err, syscall.EAGAIN)
+		n, err := f.Write(ctx, make([]byte, 1<<20))
+		require.ErrorIs(t, err, syscall.EAGAIN)
+		require.Positive(t, n)
 	})
 }

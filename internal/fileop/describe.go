@@ -7,7 +7,7 @@ import (
 )
 
 // Describe finds out what the engines have to know of a file that was opened: Seeks,
-// Direct, DirectMem and DirectOff. The error is bare.
+// Direct, DirectMem, DirectOff, and Without. The error is bare.
 //
 // Where the system does not say what direct I/O has to be aligned to (Linux before 6.1,
 // many file systems), it is the logical block of a block device, and else 4096 bytes, for
@@ -21,8 +21,11 @@ func Describe(f *File) error {
 	block := info.Mode&fs.ModeDevice != 0 && info.Mode&fs.ModeCharDevice == 0
 	f.Seeks = info.Mode.IsRegular() || block
 	f.Direct, f.DirectMem, f.DirectOff = false, 0, 0
-	if !f.Seeks {
-		return nil // of a pipe the flag means something else
+	if !f.Seeks { // of a pipe the flag Direct means something else
+		if rawio.NonBlocking(f.FD) { // a ring waits all the same
+			f.Without.Store(1<<Read | 1<<Write)
+		}
+		return nil
 	}
 	if f.Direct, err = rawio.DirectIO(f.FD); err != nil || !f.Direct {
 		return err

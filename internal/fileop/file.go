@@ -18,7 +18,8 @@ type File struct {
 	// is known, or the file is not direct.
 	DirectMem, DirectOff int
 
-	// Without is the set of kinds that a ring of the kernel has refused for this file.
+	// Without is the set of kinds that are not for a ring of the kernel: it has refused them
+	// for this file, or would do something else.
 	Without atomic.Uint32
 	// Warm is what a lane knows of the page cache: how often reads found their data there.
 	Warm atomic.Int32

@@ -19,3 +19,5 @@ func fcntl(fd, command, arg uintptr) error {
 
 func directIO(uintptr) (bool, error) { return false, nil }
 func sectorSize(uintptr) int         { return 0 }
+
+func nonBlocking(uintptr) bool { return false }

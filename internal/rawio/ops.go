@@ -119,6 +119,10 @@ func TryPread(fd uintptr, p []byte, off int64) (n int, err error) { return tryPr
 // DirectIO reports whether the open file is in direct mode. Only Linux tells.
 func DirectIO(fd uintptr) (bool, error) { return directIO(fd) }
 
+// NonBlocking reports whether system calls on the open file return EAGAIN where they would
+// block. Only Linux tells.
+func NonBlocking(fd uintptr) bool { return nonBlocking(fd) }
+
 // SectorSize is the size of a logical block of an open block device; 0: not known.
 func SectorSize(fd uintptr) int { return sectorSize(fd) }
 
