@@ -64,3 +64,31 @@ func TestWhatWasOpenedNotToBlockDoesNot(t *testing.T) {
 		require.Positive(t, n)
 	})
 }
+
+// Law: more pieces than the kernel takes at a time say nothing about what a ring can do.
+func TestMorePiecesThanTheKernelTakesAreForTheRingAllTheSame(t *testing.T) {
+	l, err := lane.NewRing(lane.RingConfig{})
+	require.NoError(t, err)
+	p := newPool(t, file.Config{Lane: l, OwnsLane: true})
+	if l.Stats().Ring.Rings == 0 {
+		t.Skip("no ring here")
+	}
+	data := numbered(2)
+	f := create(t, p, filepath.Join(t.TempDir(), "f"), data)
+	pieces := make([][]byte, 3000)
+	for i := range pieces {
+		pieces[i] = make([]byte, i%3) // some are empty
+	}
+	before := l.Stats().Ring
+	n, err := f.Readv(t.Context(), pieces, 0)
+	require.NoError(t, err)
+	require.EqualValues(t, 3000, n)
+	var got []byte
+	for _, b := range pieces {
+		got = append(got, b...)
+	}
+	require.Equal(t, data[:3000], got)
+	after := l.Stats().Ring
+	require.Equal(t, before.Threads, after.Threads)
+	require.Equal(t, before.Fallback, after.Fallback)
+}
