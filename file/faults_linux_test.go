@@ -92,3 +92,26 @@ func TestMorePiecesThanTheKernelTakesAreForTheRingAllTheSame(t *testing.T) {
 	require.Equal(t, before.Threads, after.Threads)
 	require.Equal(t, before.Fallback, after.Fallback)
 }
+
+// Law: what a pool has from others is given back with the last file, also if that could not
+// be closed.
+func TestWhatIsOthersIsGivenBackAlsoIfAFileCouldNotBeClosed(t *testing.T) {
+	l, err := lane.NewRing(lane.RingConfig{})
+	require.NoError(t, err)
+	defer l.Shutdown(context.Background())
+	b, err := file.NewBuffers(file.BuffersConfig{Count: 1, Size: 4096})
+	require.NoError(t, err)
+	defer b.Close()
+	p, err := file.NewPool(file.Config{Lane: l, Buffers: b, Interrupt: true})
+	require.NoError(t, err)
+	if l.Stats().Ring.Registered == 0 {
+		t.Skip("nothing can be registered here")
+	}
+	o, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	require.NoError(t, err)
+	_, err = p.Adopt(o)
+	require.NoError(t, err)
+	require.NoError(t, o.Close())
+	require.ErrorIs(t, p.Close(), os.ErrClosed)
+	require.Zero(t, l.Stats().Ring.Registered)
+}

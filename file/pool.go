@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -121,7 +122,7 @@ func (p *Pool) Pool() *pool.Pool[*fileop.File] {
 // returns when ctx ends before.
 func (p *Pool) Shutdown(ctx context.Context) error {
 	err := p.Pool().Shutdown(ctx)
-	if err == nil {
+	if e, ok := errors.AsType[*ioerr.Error](err); err == nil || ok && e.Effect == ioerr.Done { // the end, if not a good one
 		p.release()
 	}
 	return err
