@@ -8,6 +8,7 @@ import (
 
 	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/pool"
 )
 
 // result is the error of an operation for its caller. err is what the pool says, with
@@ -58,13 +59,16 @@ func (p *Pool) calledOff(ctx context.Context, err error) error {
 	return p.cancelled(ctx, err)
 }
 
-// cancelled is the error of what was called off, because ctx has ended or else because of
-// a shutdown.
+// cancelled is the error of what was called off: because ctx has ended, or a shutdown has
+// given up, or else because of the lane's limit for calls.
 func (p *Pool) cancelled(ctx context.Context, err error) *ioerr.Error {
 	e := &ioerr.Error{Outcome: ioerr.Cancelled, Origin: ioerr.Lane, Effect: ioerr.None, Lane: p.lane, Err: err}
 	switch {
-	case ctx.Err() == nil:
+	case errors.Is(context.Cause(ctx), ioerr.ErrShutdown), // inside a call of the pool
+		ctx.Err() == nil && p.files.Stats().State != pool.Open:
 		e.Outcome, e.Err = ioerr.ShutdownInProgress, ioerr.ErrShutdown
+	case ctx.Err() == nil:
+		e.Outcome, e.Err = ioerr.TimedOut, ioerr.ErrCallLimit
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Outcome, e.Err = ioerr.TimedOut, context.Cause(ctx)
 	default:

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iolane/iolane/file"
+	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
 
@@ -114,4 +115,62 @@ func TestWhatIsOthersIsGivenBackAlsoIfAFileCouldNotBeClosed(t *testing.T) {
 	require.NoError(t, o.Close())
 	require.ErrorIs(t, p.Close(), os.ErrClosed)
 	require.Zero(t, l.Stats().Ring.Registered)
+}
+
+// Law: an operation that the lane's limit has ended says so, and does not speak of a
+// shutdown.
+func TestALimitIsNoShutdown(t *testing.T) {
+	l, err := lane.NewAbandoning(lane.AbandoningConfig{CallLimit: 20 * time.Millisecond, Grace: 10 * time.Second})
+	require.NoError(t, err)
+	p := newPool(t, file.Config{Lane: l, OwnsLane: true, Interrupt: true})
+	f, _ := fifo(t, p)
+	name := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, syscall.Mkfifo(name, 0o600))
+	_, opening := p.Open(t.Context(), name, os.O_RDONLY, 0)
+	for what, err := range map[string]error{
+		"do":    func() error { _, err := f.Read(t.Context(), make([]byte, 1)); return err }(),
+		"doall": p.DoAll(t.Context(), []file.Op{file.Read(f, make([]byte, 1))}),
+		"open":  opening,
+	} {
+		e, ok := errors.AsType[*ioerr.Error](err)
+		if !ok || e.Outcome != ioerr.TimedOut || e.Effect != ioerr.None || !errors.Is(err, ioerr.ErrCallLimit) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// Law: what a shutdown calls off says so, also to callers whose context ends with it.
+func TestAShutdownIsNoCancellation(t *testing.T) {
+	onEachLane(t, func(t *testing.T, k kind, p *file.Pool) {
+		if !k.interrupts {
+			return
+		}
+		f, _ := fifo(t, p)
+		name := filepath.Join(t.TempDir(), "fifo")
+		require.NoError(t, syscall.Mkfifo(name, 0o600))
+		var errs []<-chan error
+		for _, do := range []func(context.Context) error{
+			func(ctx context.Context) error { _, err := f.Read(ctx, make([]byte, 1)); return err },
+			func(ctx context.Context) error { return p.DoAll(ctx, []file.Op{file.Read(f, make([]byte, 1))}) },
+			func(ctx context.Context) error { _, err := p.Open(ctx, name, os.O_RDONLY, 0); return err },
+		} {
+			errs = append(errs, start(func() (err error) {
+				return errors.Join(p.Fiber(context.Background(), func(ctx context.Context) error {
+					err = do(ctx)
+					return nil
+				}), err)
+			}))
+		}
+		blockedIn(t, syscall.SYS_OPENAT)
+		blockedInRead(t, k)
+		now, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.Error(t, p.Shutdown(now))
+		for i, c := range errs {
+			err := <-c
+			if e, ok := errors.AsType[*ioerr.Error](err); !ok || e.Outcome != ioerr.ShutdownInProgress || e.Effect != ioerr.None {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+	})
 }
