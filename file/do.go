@@ -41,11 +41,11 @@ func (p *Pool) Do(ctx context.Context, op *Op, opts ...pool.Option) error {
 // The files are held for as long as DoAll lasts: their Close waits for it.
 func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
 	if err := p.open(); err != nil {
-		return err
+		return refuseAll(ops, err)
 	}
 	for i := range ops {
 		if err := p.prepare(&ops[i]); err != nil {
-			return err
+			return refuseAll(ops, err)
 		}
 	}
 	all, ids := p.together(ops)
@@ -70,6 +70,14 @@ func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
 		}
 	}
 	return nil // err may be that of a Nop, see together
+}
+
+// refuseAll tells each of many operations why none is done.
+func refuseAll(ops []Op, err error) error {
+	for i := range ops {
+		ops[i].N, ops[i].Err = 0, err
+	}
+	return err
 }
 
 // together is the operations as the pool does them at the same time, each with the file that

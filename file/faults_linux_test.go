@@ -174,3 +174,17 @@ func TestAShutdownIsNoCancellation(t *testing.T) {
 		}
 	})
 }
+
+// Law: what refuses many operations is told by each of them.
+func TestWhatRefusesManyOperationsIsToldByEach(t *testing.T) {
+	p := newPool(t, file.Config{})
+	f := create(t, p, filepath.Join(t.TempDir(), "f"), []byte("abc"))
+	ops := []file.Op{file.ReadAt(f, make([]byte, 3), 0), file.ReadAt(f, nil, -1), file.ReadAt(f, make([]byte, 3), 0)}
+	err := p.DoAll(t.Context(), ops)
+	require.ErrorIs(t, err, ioerr.ErrInvalid)
+	for i := range ops {
+		if ops[i].Err != err || ops[i].N != 0 {
+			t.Errorf("%d: %d, %v", i, ops[i].N, ops[i].Err)
+		}
+	}
+}
