@@ -26,6 +26,10 @@ func (op *Op) copyRange(ctx context.Context, c *interrupt.Call) {
 	if op.Full {
 		piece = copyPiece
 	}
+	if op.Left() > piece && op.overlaps() { // which the system sees of a single piece only
+		op.Took(0, syscall.EINVAL)
+		return
+	}
 	for op.Left() > 0 {
 		if op.N > 0 && ctx.Err() != nil {
 			op.Took(0, ErrCancelled)
