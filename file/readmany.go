@@ -47,6 +47,8 @@ type ReadManyConfig struct {
 	// far apart in reqs requests can be that are merged. It bounds memory, up to what one
 	// read needs and what MaxGap and alignment add. Zero means 16 MiB.
 	Window int
+
+	slow bool // for tests; see pace
 }
 
 const (
@@ -91,6 +93,7 @@ func (p *Pool) ReadMany(ctx context.Context, reqs []ReadRequest, c ReadManyConfi
 		}
 		inner, cancel := context.WithCancel(ctx)
 		m := &readMany{pool: p, ctx: inner, config: c, opts: opts, reqs: reqs, ended: make(chan *merged, c.Depth)}
+		m.pace.begin(c.slow)
 		defer m.drain()
 		defer cancel()
 		m.run(yield)

@@ -3,6 +3,7 @@ package file
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/iolane/iolane/internal/fileop"
 )
@@ -20,6 +21,7 @@ type merged struct {
 	op    Op
 	room  []byte // where op reads to
 	err   error  // of op
+	took  time.Duration
 	ended bool
 }
 

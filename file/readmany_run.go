@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/iolane/iolane/internal/ringdriver"
 	"github.com/iolane/iolane/ioerr"
@@ -29,6 +30,7 @@ type readMany struct {
 	plans []planned // of those before it, from the one whose turn it is on
 	reads []*merged // to be started, in order
 
+	pace     pace         // of reads that are not direct
 	ended    chan *merged // with room for all in flight
 	inFlight int
 	held     int64    // bytes in reads that were started and are still used
@@ -81,25 +83,37 @@ func (m *readMany) startMore(needed *merged) {
 			return
 		}
 		x := m.reads[0]
+		here := m.here(x)
+		if here && x != needed {
+			return // it is done in its turn
+		}
 		m.reads = m.reads[1:]
-		m.start(x)
+		m.start(x, here)
 	}
 }
 
-// start begins a read. The only one is done at once, as is any on a fiber, whose goroutine
-// must not wait for others.
-func (m *readMany) start(x *merged) {
+// here reports whether a read is made by the goroutine of the loop, which is right for the
+// only one, and for what comes from the page cache. That of a fiber must not wait for
+// others.
+func (m *readMany) here(x *merged) bool {
+	only := m.inFlight == 0 && len(m.reads) == 1 && m.next == len(m.reqs)
+	return only || m.config.Depth == 1 || !x.file.Direct() && m.pace.quick() || ringdriver.On(m.ctx) != nil
+}
+
+// start begins a read.
+func (m *readMany) start(x *merged, here bool) {
 	x.room = m.room(int(x.size()), x.file)
 	x.op = ReadAt(x.file, x.room[:x.size()], x.from)
 	x.alone = m.config.Depth == 1
 	m.held += x.size()
 	m.inFlight++
 	do := func() {
+		began := time.Now()
 		x.err = m.pool.Do(m.ctx, &x.op, m.opts...)
+		x.took = time.Since(began)
 		m.ended <- x
 	}
-	only := m.inFlight == 1 && len(m.reads) == 0 && m.next == len(m.reqs)
-	if only || x.alone || ringdriver.On(m.ctx) != nil {
+	if here {
 		do()
 	} else {
 		go do()
@@ -110,6 +124,9 @@ func (m *readMany) start(x *merged) {
 // there might have been others, is started again, with fewer at a time.
 func (m *readMany) receive(x *merged) {
 	m.inFlight--
+	if !x.file.Direct() {
+		m.pace.note(x.took, len(x.op.Buf))
+	}
 	if !wantsRoom(x.err) || x.alone {
 		x.ended = true
 		return

@@ -54,7 +54,7 @@ func TestEachOfManyReadsIsAnsweredInItsTurn(t *testing.T) {
 					reqs[i] = file.ReadRequest{File: files[which[i]], Offset: random.Int64N(110_000), Length: random.IntN(2) * random.IntN(9_000)}
 				}
 				next := 0
-				for i, got := range p.ReadMany(t.Context(), reqs, c) {
+				for i, got := range p.ReadMany(t.Context(), reqs, c.Slow(seed%3 > 0)) {
 					if i != next {
 						t.Fatalf("%d in place of %d", i, next)
 					}
@@ -163,7 +163,7 @@ func TestManyReadsEndWithTheirLoopOrContext(t *testing.T) {
 			reqs[i] = file.ReadRequest{File: f, Offset: int64(i) * 4096, Length: 4096}
 		}
 		why := errors.New("why")
-		c := file.ReadManyConfig{MaxMerged: 8192, Depth: 4}
+		c := file.ReadManyConfig{MaxMerged: 8192, Depth: 4}.Slow(true)
 		for stop := range 20 {
 			for i, got := range p.ReadMany(t.Context(), reqs, c) {
 				checkResult(t, i, got, data, reqs[i])
@@ -195,7 +195,7 @@ func TestManyReadsMakeDoWithTheRoomThatThereIs(t *testing.T) {
 	for i := range reqs {
 		reqs[i] = file.ReadRequest{File: f, Offset: int64(i*37%256) * 4096, Length: 4096}
 	}
-	for i, got := range p.ReadMany(t.Context(), reqs, file.ReadManyConfig{MaxMerged: 1, Depth: 16}) {
+	for i, got := range p.ReadMany(t.Context(), reqs, file.ReadManyConfig{MaxMerged: 1, Depth: 16}.Slow(true)) {
 		checkResult(t, i, got, data, reqs[i])
 	}
 }
@@ -206,7 +206,7 @@ func TestManyReadsWorkInsideOfCallsAndFibers(t *testing.T) {
 		f := stored(t, p, data, os.O_RDONLY)
 		all := func(ctx context.Context) error {
 			reqs := []file.ReadRequest{{f, 5000, 10}, {f, 0, 4096}, {f, 90_000, 4096}, {f, 300_000, 4096}, {f, 5000, 10}}
-			for i, got := range p.ReadMany(ctx, reqs, file.ReadManyConfig{}) {
+			for i, got := range p.ReadMany(ctx, reqs, file.ReadManyConfig{}.Slow(true)) {
 				checkResult(t, i, got, data, reqs[i])
 			}
 			return nil
@@ -240,7 +240,7 @@ func FuzzReadMany(f *testing.F) {
 		}
 		n := 0
 		c := file.ReadManyConfig{MaxMerged: int(merged), MaxGap: int(gap), Depth: int(depth), Window: int(window)}
-		for i, got := range p.ReadMany(t.Context(), reqs, c) {
+		for i, got := range p.ReadMany(t.Context(), reqs, c.Slow(window&1 != 0)) {
 			if i != n {
 				t.Fatalf("%d in place of %d", i, n)
 			}

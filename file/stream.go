@@ -34,6 +34,8 @@ type StreamConfig struct {
 	// then, it makes do with fewer. Nil means buffers of the stream's own, which are made
 	// when they are needed.
 	Buffers *Buffers
+
+	slow bool // for tests; see pace
 }
 
 // OffsetError says where in a file a stream, or one of many reads, has failed. It is in an

@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"time"
 	"unsafe"
 
 	"github.com/iolane/iolane/internal/ringdriver"
@@ -15,7 +16,8 @@ import (
 // when nothing is in flight; there are never more than Depth. Pool.DoAll would need none on
 // a ring, but returns only when the slowest of a batch has ended, while nothing else is
 // started; and a fiber must not wait for the user of the stream. For blocks of the usual
-// size the goroutine is a few hundredths of what the copy costs.
+// size the goroutine is a few hundredths of what a device takes. It is as much as a copy
+// from or to the page cache, though, and so these are made by the user's goroutine; see pace.
 //
 // All but what the goroutine of a block does is done by the user's.
 type blocks struct {
@@ -24,6 +26,7 @@ type blocks struct {
 	opts   []pool.Option
 	config StreamConfig
 
+	pace  pace
 	spare []*block // with a buffer, not in use
 	made  int      // blocks that there are, in use or not
 	line  []*block // started, in order
@@ -34,7 +37,8 @@ type block struct {
 	op    Op
 	buf   []byte // as long as a block is
 	err   error  // of the operation
-	busy  bool   // its end has not been received
+	took  time.Duration
+	busy  bool // its end has not been received
 	ended chan struct{}
 	run   func() // does the operation and tells of its end
 }
@@ -49,6 +53,7 @@ func (s *blocks) open(ctx context.Context, f *File, c StreamConfig, opts []pool.
 		return err
 	}
 	s.file, s.ctx, s.config, s.opts = f, ctx, c, opts
+	s.pace.begin(c.slow)
 	if c.Buffers == nil {
 		return nil
 	}
@@ -107,7 +112,9 @@ func (s *blocks) drop(b *block) {
 
 // beside reports whether transfers are to be made by other goroutines than the user's. The
 // goroutine of a fiber must not wait for them, which would hold its ring up.
-func (s *blocks) beside() bool { return s.config.Depth > 1 && ringdriver.On(s.ctx) == nil }
+func (s *blocks) beside() bool {
+	return s.config.Depth > 1 && (s.file.Direct() || !s.pace.quick()) && ringdriver.On(s.ctx) == nil
+}
 
 // start begins the operation of a block.
 func (s *blocks) start(b *block, beside bool) {
@@ -130,6 +137,7 @@ func (s *blocks) first() *block {
 		s.waitAll()
 		s.do(b)
 	}
+	s.pace.note(b.took, len(b.op.Buf))
 	s.line = append(s.line[:0], s.line[1:]...)
 	return b
 }
@@ -173,6 +181,8 @@ func (s *blocks) close() {
 // do does the operation of a block. If that is left the block has no buffer any more.
 func (s *blocks) do(b *block) {
 	p := s.file.pool
+	began := time.Now()
+	defer func() { b.took = time.Since(began) }()
 	if s.config.Buffers == nil || !p.carries {
 		b.err = p.Do(s.ctx, &b.op, s.opts...)
 		if wasLeft(b.err) {

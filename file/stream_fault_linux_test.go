@@ -43,9 +43,9 @@ func TestWhatComesBeforeAFaultyPlaceIsReadFirst(t *testing.T) {
 	onEachLane(t, func(t *testing.T, _ kind, p *file.Pool) {
 		for bad := 1; bad < 8; bad++ {
 			f, start, data := faulty(t, p, 8, bad)
-			for _, c := range []file.StreamConfig{{BufferSize: 4096}, {BufferSize: 3000, Depth: 2}, {BufferSize: 10_000}, {Depth: 1}} {
+			for i, c := range []file.StreamConfig{{BufferSize: 4096}, {BufferSize: 3000, Depth: 2}, {BufferSize: 10_000}, {Depth: 1}} {
 				c.Offset = start
-				r := newReader(t, f, c)
+				r := newReader(t, f, c.Slow((bad+i)%2 == 0))
 				var got bytes.Buffer
 				_, err := io.Copy(&got, r)
 				if !bytes.Equal(got.Bytes(), data[:bad*4096]) {
@@ -115,7 +115,7 @@ func TestAWriterTellsWhereItFailed(t *testing.T) {
 			defer nothingLeft(t)()
 			b := newBuffers(t, 4, 8192)
 			data := noise(60_000)
-			for _, c := range []file.StreamConfig{{BufferSize: 4096}, {Buffers: b}, {Depth: 1}, {BufferSize: 16_384, Offset: 4096}} {
+			for _, c := range []file.StreamConfig{{BufferSize: 4096}, file.StreamConfig{BufferSize: 4096}.Slow(true), file.StreamConfig{Buffers: b}.Slow(true), {Depth: 1}, {BufferSize: 16_384, Offset: 4096}} {
 				f, err := p.Open(t.Context(), filepath.Join(t.TempDir(), "f"), os.O_RDWR|os.O_CREATE|direct, 0o600)
 				if err != nil {
 					t.Skip("no direct I/O here: ", err)

@@ -99,7 +99,7 @@ func (r *Reader) ReadByte() (byte, error) {
 func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
 	for {
 		if err := r.fill(); err != nil {
-			if err == io.EOF {
+			if err == io.EOF { //nolint:errorlint // it comes by itself, and another may be in an error
 				err = nil
 			}
 			return n, err

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/iotest"
 
@@ -70,8 +71,10 @@ func TestAReaderKeepsTheContractsOfPackageIO(t *testing.T) {
 			for _, c := range []file.StreamConfig{
 				{}, {Depth: 1}, {BufferSize: 4096}, {BufferSize: 8192, Depth: 3}, {BufferSize: 4096, Depth: 1}, {BufferSize: 50_000},
 			} {
-				if err := iotest.TestReader(newReader(t, f, c), data); err != nil {
-					t.Errorf("%+v: %v", c, err)
+				for _, slow := range []bool{false, true} {
+					if err := iotest.TestReader(newReader(t, f, c.Slow(slow)), data); err != nil {
+						t.Errorf("%+v: %v", c, err)
+					}
 				}
 			}
 		})
@@ -98,7 +101,7 @@ func TestAReaderReadsWhatIsThere(t *testing.T) {
 				if c.Limit > 0 {
 					want = want[:min(c.Limit, int64(len(want)))]
 				}
-				r, err := file.NewReader(t.Context(), f, c)
+				r, err := file.NewReader(t.Context(), f, c.Slow(random.IntN(3) > 0))
 				require.NoError(t, err)
 				got, err := readSomehow(random, r)
 				if err != nil || !bytes.Equal(got, want) {
@@ -152,7 +155,7 @@ func TestAReaderIsSetToAnyPlace(t *testing.T) {
 		bothWays(t, func(t *testing.T, direct int) {
 			data := noise(40_000)
 			f := stored(t, p, data, os.O_RDONLY|direct)
-			r := newReader(t, f, file.StreamConfig{BufferSize: 4096, Depth: 3})
+			r := newReader(t, f, file.StreamConfig{BufferSize: 4096, Depth: 3}.Slow(true))
 			oracle := bytes.NewReader(data)
 			random := rand.New(rand.NewPCG(1, 2))
 			for range 300 {
@@ -194,13 +197,13 @@ func TestAFileThatBecomesShorterEndsWhereItEnds(t *testing.T) {
 			for _, size := range []int64{0, 1, 4096, 10_000, 20_480} {
 				data := noise(60_000)
 				f := stored(t, p, data, os.O_RDWR|direct)
-				r := newReader(t, f, file.StreamConfig{BufferSize: 4096})
+				r := newReader(t, f, file.StreamConfig{BufferSize: 4096}.Slow(true))
 				_, err := r.ReadByte()
 				require.NoError(t, err)
 				require.NoError(t, os.Truncate(f.Name(), size))
 				rest, err := io.ReadAll(r)
 				require.NoError(t, err)
-				if got := append(data[:1:1], rest...); len(got) > len(data) || !bytes.Equal(got, data[:len(got)]) {
+				if len(rest) >= len(data) || !bytes.Equal(rest, data[1:1+len(rest)]) {
 					t.Error("what is read is what was there once")
 				}
 			}
@@ -217,7 +220,7 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			data := noise(40_000)
 			f := stored(t, p, data, os.O_RDWR)
-			r, err := file.NewReader(ctx, f, file.StreamConfig{Buffers: b})
+			r, err := file.NewReader(ctx, f, file.StreamConfig{Buffers: b}.Slow(blocks != 2))
 			require.NoError(t, err)
 			buf := make([]byte, blocks*4096)
 			_, err = io.ReadFull(r, buf)
@@ -225,14 +228,14 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 			cancel(why)
 			rest, err := io.ReadAll(r)
 			ended(t, err, why)
-			if got := append(buf, rest...); !bytes.Equal(got, data[:len(got)]) {
+			if !bytes.Equal(slices.Concat(buf, rest), data[:len(buf)+len(rest)]) {
 				t.Error("not what is there")
 			}
 			require.NoError(t, r.Close())
 			require.Zero(t, b.Out())
 
 			ctx, cancel = context.WithCancelCause(t.Context())
-			w, err := file.NewWriter(ctx, f, file.StreamConfig{Buffers: b})
+			w, err := file.NewWriter(ctx, f, file.StreamConfig{Buffers: b}.Slow(blocks != 2))
 			require.NoError(t, err)
 			_, err = w.Write(noise(blocks*4096 + 10))
 			require.NoError(t, err)
@@ -264,8 +267,8 @@ func TestAStreamOfAFileThatIsClosedIsRefused(t *testing.T) {
 		defer nothingLeft(t)()
 		data := noise(40_000)
 		f := stored(t, p, data, os.O_RDWR)
-		r := newReader(t, f, file.StreamConfig{BufferSize: 4096})
-		w, err := file.NewWriter(t.Context(), f, file.StreamConfig{BufferSize: 4096, Offset: 40_000})
+		r := newReader(t, f, file.StreamConfig{BufferSize: 4096}.Slow(true))
+		w, err := file.NewWriter(t.Context(), f, file.StreamConfig{BufferSize: 4096, Offset: 40_000}.Slow(true))
 		require.NoError(t, err)
 		_, err = r.ReadByte()
 		require.NoError(t, err)
@@ -291,8 +294,8 @@ func TestAStreamOfAFileThatIsClosedIsRefused(t *testing.T) {
 func TestAShutdownEndsAStream(t *testing.T) {
 	onEachLane(t, func(t *testing.T, _ kind, p *file.Pool) {
 		f := stored(t, p, noise(40_000), os.O_RDWR)
-		r := newReader(t, f, file.StreamConfig{BufferSize: 4096})
-		w, err := file.NewWriter(t.Context(), f, file.StreamConfig{})
+		r := newReader(t, f, file.StreamConfig{BufferSize: 4096}.Slow(true))
+		w, err := file.NewWriter(t.Context(), f, file.StreamConfig{}.Slow(true))
 		require.NoError(t, err)
 		_, err = w.Write([]byte("x"))
 		require.NoError(t, err)
@@ -313,10 +316,10 @@ func TestALaneWithLittleRoomBreaksNoStream(t *testing.T) {
 			p := newPool(t, file.Config{Threads: c})
 			data := noise(200_000)
 			f := stored(t, p, data, os.O_RDWR)
-			got, err := io.ReadAll(newReader(t, f, file.StreamConfig{BufferSize: 1000, Depth: 8}))
+			got, err := io.ReadAll(newReader(t, f, file.StreamConfig{BufferSize: 1000, Depth: 8}.Slow(true)))
 			require.NoError(t, err)
 			require.True(t, bytes.Equal(data, got))
-			w, err := file.NewWriter(t.Context(), f, file.StreamConfig{BufferSize: 1000, Depth: 8, Offset: 200_000})
+			w, err := file.NewWriter(t.Context(), f, file.StreamConfig{BufferSize: 1000, Depth: 8, Offset: 200_000}.Slow(true))
 			require.NoError(t, err)
 			_, err = w.Write(data)
 			require.NoError(t, err)
@@ -333,7 +336,7 @@ func TestStreamsWorkInsideOfCallsAndFibers(t *testing.T) {
 		data := noise(100_000)
 		f := stored(t, p, data, os.O_RDONLY)
 		all := func(ctx context.Context) error {
-			r, err := file.NewReader(ctx, f, file.StreamConfig{BufferSize: 4096, Depth: 8})
+			r, err := file.NewReader(ctx, f, file.StreamConfig{BufferSize: 4096, Depth: 8}.Slow(true))
 			if err != nil {
 				return err
 			}

@@ -91,7 +91,7 @@ func (w *Writer) ReadFrom(r io.Reader) (n int64, err error) {
 		n += int64(m)
 		w.filled(m)
 		switch {
-		case err == io.EOF:
+		case err == io.EOF: //nolint:errorlint // as io.Reader has it: one in another error is an error
 			return n, nil
 		case err != nil:
 			return n, err

@@ -21,7 +21,7 @@ func TestAWriterWritesWhatItWasGiven(t *testing.T) {
 		bothWays(t, func(t *testing.T, direct int) {
 			defer nothingLeft(t)()
 			b := newBuffers(t, 5, 8192)
-			for seed := range uint64(25) {
+			for seed := range uint64(10) {
 				random := rand.New(rand.NewPCG(seed, 0))
 				want := noise(random.IntN(2) * random.IntN(60_000))
 				f := stored(t, p, want, os.O_RDWR|direct)
@@ -29,7 +29,7 @@ func TestAWriterWritesWhatItWasGiven(t *testing.T) {
 				if random.IntN(2) == 0 {
 					c.Buffers = b
 				}
-				w, err := file.NewWriter(t.Context(), f, c)
+				w, err := file.NewWriter(t.Context(), f, c.Slow(random.IntN(3) > 0))
 				require.NoError(t, err)
 				at := int(c.Offset)
 				for range random.IntN(20) {
@@ -40,7 +40,7 @@ func TestAWriterWritesWhatItWasGiven(t *testing.T) {
 						at += len(given)
 					}
 					if random.IntN(4) == 0 {
-						if random.IntN(2) == 0 {
+						if random.IntN(8) > 0 {
 							require.NoError(t, w.Flush())
 						} else {
 							require.NoError(t, w.Sync())
@@ -154,7 +154,7 @@ func TestAWriterOfAReadOnlyFileSaysSo(t *testing.T) {
 		defer nothingLeft(t)()
 		b := newBuffers(t, 3, 4096)
 		f := stored(t, p, nil, os.O_RDONLY)
-		w, err := file.NewWriter(t.Context(), f, file.StreamConfig{Buffers: b})
+		w, err := file.NewWriter(t.Context(), f, file.StreamConfig{Buffers: b}.Slow(true))
 		require.NoError(t, err)
 		n, first := w.Write(noise(100_000))
 		if n >= 100_000 || first == nil {
