@@ -61,4 +61,22 @@
 //
 // [Buffers] are a fixed number of aligned buffers outside of Go's heap, for direct I/O
 // ([Direct]) and for programs that transfer much.
+//
+// # Streams
+//
+// [Reader] and [Writer] are for a file from front to back, as package io has it: with some
+// transfers in flight while one buffer is being used, on any lane. What the page cache
+// answers at once is transferred by the caller, as that is faster. A stream holds no
+// slot, no goroutine and no share of its file but for transfers in flight, and waits
+// for nothing but them and the buffers with which it begins. Close returns when none is in
+// flight; on a lane.Abandoning one that was left keeps its buffer until it ends. The two
+// can be tied to one another by io.Copy, also with the same Buffers.
+//
+// # Many reads
+//
+// [Pool.ReadMany] is for pieces that are known beforehand: the blocks of an index, the
+// columns of a table. It makes few long reads of many short ones near to one another,
+// keeps as many in flight as the lane does at a time, and yields the results in order, each
+// as a part of a buffer. Merging is for devices: where all is in the page cache a loop over
+// [File.ReadAt] is faster.
 package file

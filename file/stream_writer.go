@@ -12,10 +12,10 @@ import (
 // one goroutine at a time, and must be closed.
 //
 // The first error comes from the next Write, ReadFrom, Flush, Sync or Close that can know
-// of it, and again from each further one. It is an *ioerr.Error, as from [Pool.Do], with an
-// *OffsetError in it: what comes before the offset was written, of what comes after it any
-// part may have been. So what was accepted is lost only if Flush, Sync or Close returns an
-// error.
+// of it, and again from each further one. It is an *ioerr.Error, as from [Pool.Do]; if a
+// transfer has failed, with an *OffsetError in it: what comes before the offset was
+// written, of what comes after it any part may have been. So what was accepted is lost only
+// if Flush, Sync or Close returns an error.
 //
 // Of a direct file the end need not be aligned, nor StreamConfig.Offset. Where something of
 // the file is in the same aligned piece, that is read first, for which the file must be
