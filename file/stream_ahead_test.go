@@ -15,12 +15,19 @@ import (
 	"github.com/iolane/iolane/internal/fileop"
 )
 
+// background runs fn beside the test; the channel gets its error.
+func background(fn func() error) <-chan error {
+	c := make(chan error, 1)
+	go func() { c <- fn() }()
+	return c
+}
+
 // occupy keeps every operation on a file waiting, in a pool with one share for each, until
 // release is called.
 func occupy(t *testing.T, p *file.Pool, f *file.File) (release func()) {
 	t.Helper()
 	held, done := make(chan struct{}), make(chan struct{})
-	ended := start(func() error {
+	ended := background(func() error {
 		return p.Pool().With(context.Background(), f.ID(), func(context.Context, *fileop.File) error {
 			close(held)
 			<-done
@@ -70,7 +77,7 @@ func TestAWriterWritesBehindAsFarAsItsDepth(t *testing.T) {
 	n, err := w.Write(data[:3000])
 	require.NoError(t, err)
 	require.Equal(t, 3000, n, "accepted while nothing can be written")
-	wrote := start(func() error {
+	wrote := background(func() error {
 		_, err := w.Write(data[3000:])
 		return err
 	})
