@@ -73,7 +73,8 @@ const (
 // that need the faulty place, and of no others. opts go with each read.
 //
 // When the loop is left, or ctx ends, what is in flight is called off, as far as the lane
-// can do that, and waited for.
+// can do that, and waited for. On a lane.Abandoning it is left when ctx ends, but not when
+// the loop is.
 //
 // A config that makes no sense is the error of every request, an *ioerr.ArgumentError in
 // an *ioerr.Error.
@@ -94,8 +95,11 @@ func (p *Pool) ReadMany(ctx context.Context, reqs []ReadRequest, c ReadManyConfi
 		inner, cancel := context.WithCancel(ctx)
 		m := &readMany{pool: p, ctx: inner, config: c, opts: opts, reqs: reqs, ended: make(chan *merged, c.Depth)}
 		m.pace.begin(c.slow)
-		defer m.drain()
 		defer cancel()
+		defer m.drain()
+		if !p.carries { // else they would be left, and bar their files until they end
+			defer cancel()
+		}
 		m.run(yield)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -183,8 +184,15 @@ func TestManyReadsEndWithTheirLoopOrContext(t *testing.T) {
 				ended(t, got.Err, why)
 			}
 			cancel(nil)
+			noneLeft(t, p)
 		}
 	})
+}
+
+// noneLeft waits for the end of what was left on a lane.Abandoning, which bars its file.
+func noneLeft(t *testing.T, p *file.Pool) {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(p.Pool().Stats().Lane.Left) == 0 }, 10*time.Second, 100*time.Microsecond)
 }
 
 func TestManyReadsMakeDoWithTheRoomThatThereIs(t *testing.T) {

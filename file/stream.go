@@ -117,7 +117,7 @@ func closed() error {
 // fewer are in flight.
 func wantsRoom(err error) bool {
 	e, ok := errors.AsType[*ioerr.Error](err)
-	if !ok || e.Effect != ioerr.None {
+	if _, stuck := errors.AsType[*ioerr.StuckError](err); !ok || stuck || e.Effect != ioerr.None {
 		return false
 	}
 	for _, want := range []error{

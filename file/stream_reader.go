@@ -121,13 +121,18 @@ func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
 }
 
 // Close calls off what is in flight, waits for its end, and gives the buffers back. It
-// leaves the file open, and returns nil. Another Close does nothing.
+// leaves the file open, and returns nil. Another Close does nothing. On a lane.Abandoning,
+// where a read that is called off is left, and bars the file until it ends, Close only
+// waits; what ends that is the context of the Reader, or the lane's limit.
 func (r *Reader) Close() error {
 	if r.closed {
 		return nil
 	}
 	r.closed = true
-	r.cancel()
+	defer r.cancel()
+	if !r.s.file.pool.carries {
+		r.cancel()
+	}
 	r.release()
 	r.s.close()
 	return nil
