@@ -52,7 +52,6 @@ func wantAlternation(t *testing.T, events []lane.Event, missed uint64) {
 			ok, none = !none, true
 		case lane.Recovered:
 			ok, none = none, false
-		case lane.Degraded: // of no lane that has only edges of its queue
 		}
 		if !ok {
 			t.Fatalf("event %d of %d, %v, cannot follow: busy %v, full %v", i+1, len(events), e, busy, full)

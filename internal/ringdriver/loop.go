@@ -20,6 +20,9 @@ const (
 	lookout = 5 * time.Millisecond
 	// closing is how long the end of a ring may take in which nothing is in flight.
 	closing = 5 * time.Second
+	// soon is how much longer than its context allows Close waits for an end that takes
+	// microseconds unless something is wrong.
+	soon = time.Second
 )
 
 // drive is the goroutine of a driver.
