@@ -30,7 +30,6 @@ func denyRing() {
 		p   *instruction
 	}
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	const noNewPrivs, modeFilter, allThreads = 38, 1, 1
 	_, _, e := syscall.RawSyscall6(syscall.SYS_PRCTL, noNewPrivs, 1, 0, 0, 0, 0)
 	f := &filter{uint16(len(program)), &program[0]}
@@ -38,6 +37,7 @@ func denyRing() {
 	if e == 0 {
 		_, _, e = syscall.RawSyscall(seccomp, modeFilter, allThreads, uintptr(unsafe.Pointer(f)))
 	}
+	runtime.UnlockOSThread()
 	if e != 0 {
 		fmt.Fprintln(os.Stderr, "no seccomp filter:", e)
 		os.Exit(1)

@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"context"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -96,6 +97,9 @@ func (pl place) settle(t testing.TB, c lane.Config) *ground {
 		var err error
 		g.lane, err = pl.make(c)
 		require.NoError(t, err)
+	}
+	if pl.driven { // a law that uses no pool leaves it as it is
+		t.Cleanup(func() { require.NoError(t, g.lane.Shutdown(context.Background())) })
 	}
 	return g
 }
