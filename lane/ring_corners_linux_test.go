@@ -103,3 +103,24 @@ func TestAFiberNeverWaitsForTheKeyThatItHolds(t *testing.T) {
 	}
 	require.NoError(t, l.Shutdown(context.Background()))
 }
+
+func TestAnOperationThatLacksSomethingFailsAlone(t *testing.T) {
+	l, err := lane.NewRing(lane.RingConfig{Config: lane.Config{Workers: 4}, Required: true, NoInline: true})
+	require.NoError(t, err)
+	ctx := context.Background()
+	var all []lane.Op
+	for kind := range fileop.Kinds {
+		if kind == fileop.Nop || kind == fileop.Sleep {
+			continue
+		}
+		all = append(all, lane.Op{Kind: kind, Buf: make([]byte, 1)})
+		op := all[len(all)-1]
+		require.NoError(t, l.Operate(ctx, lane.Call{}, &op))
+		require.Equal(t, syscall.EINVAL, op.Err, kind)
+	}
+	require.NoError(t, l.OperateAll(ctx, lane.Call{}, all))
+	for _, op := range all {
+		require.Equal(t, syscall.EINVAL, op.Err, op.Kind)
+	}
+	within(t, "shutdown", func() { _ = l.Shutdown(ctx) })
+}

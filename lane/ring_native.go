@@ -46,7 +46,7 @@ func (l *Ring) serves(d *ringdriver.Driver, op *Op) bool {
 	f := op.File
 	switch {
 	case f == nil:
-		return true
+		return op.Kind == fileop.Nop || op.Kind == fileop.Sleep // others end in an error
 	case f.Without.Load()&(1<<op.Kind) != 0:
 		return false
 	case !f.Seeks && op.Transfers() && op.Offset() != fileop.AtPosition:

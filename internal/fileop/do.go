@@ -12,7 +12,8 @@ import (
 
 // Do does the operation on the calling goroutine, by system calls that block its thread,
 // and returns when it has ended: N and Err say how. Both are zero before; but N of a Full
-// transfer may be what another engine has moved already.
+// transfer may be what another engine has moved already. One without a File, or a More, that
+// it needs ends in EINVAL.
 //
 // If ctx has ended before the first system call, or before a further one of a Full
 // transfer, none is made, and Err is ErrCancelled. Close is made in any case, since nobody
@@ -25,6 +26,8 @@ func (op *Op) Do(ctx context.Context, s *interrupt.Signal) {
 	switch {
 	case op.Kind != Close && ctx.Err() != nil:
 		op.Took(0, ErrCancelled)
+	case op.lacks():
+		op.Took(0, syscall.EINVAL)
 	case op.Kind == Sleep:
 		op.sleep(ctx)
 	case op.Interruptible && s != nil && ctx.Done() != nil:

@@ -120,3 +120,18 @@ func (op *Op) Size() int64 {
 
 // Sleeping is how long a Sleep lasts.
 func (op *Op) Sleeping() time.Duration { return time.Duration(op.Off) }
+
+// lacks reports whether the operation has no File, or no More, that it needs.
+func (op *Op) lacks() bool {
+	switch op.Kind {
+	case Nop, Sleep, Kinds:
+		return false
+	case Open, Stat, Rename, Unlink, Rmdir, Mkdir:
+		return op.More == nil
+	case CopyRange:
+		return op.File == nil || op.More == nil || op.More.File2 == nil
+	case Close, Read, Write, Fsync, Fdatasync, Fallocate, Truncate, Advise, Flock, RangeLock:
+		return op.File == nil
+	}
+	return false // there is no such kind
+}
