@@ -187,3 +187,32 @@ func TestWhatIsCalledOffAroundItsBeginningEnds(t *testing.T) {
 	})
 	require.NoError(t, d.Close(context.Background()))
 }
+
+func TestFibersThatBlockTogetherHoldOthersUpOnce(t *testing.T) {
+	const n = 400
+	d := openDriver(t, n)
+	release := make(chan struct{})
+	var begun, blocked atomic.Int32
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			d.Run(context.Background(), nil, func(ctx context.Context) {
+				begun.Add(1)
+				for begun.Load() < n {
+					On(ctx).Do(ctx, &fileop.Op{})
+				}
+				blocked.Add(1)
+				<-release
+				On(ctx).Do(ctx, &fileop.Op{})
+			})
+		})
+	}
+	for blocked.Load() < n {
+		time.Sleep(tick)
+	}
+	d.Do(context.Background(), &fileop.Op{})
+	require.Less(t, d.Stats().TakeOvers, uint64(n/4))
+	close(release)
+	all.Wait()
+	require.NoError(t, d.Close(context.Background()))
+}

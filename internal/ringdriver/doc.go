@@ -23,7 +23,8 @@
 //
 // A fiber can block: on a mutex, a channel, a page fault. Then nobody drives. So a watch
 // looks every few milliseconds, and if the same fiber is still running it starts another
-// driver, which takes the ring over. Who owns the ring is said by one word:
+// driver, which takes the ring over. The fibers that were ready then are run apart from it
+// once, since they may wait for the same thing. Who owns the ring is said by one word:
 //
 //	state = generation<<1      the driver of that generation owns it
 //	state = generation<<1 | 1  the fiber that this driver has switched to may take it

@@ -48,7 +48,17 @@ func (d *Driver) patrol() {
 		}
 		if gen := state>>1 + 1; d.state.CompareAndSwap(state, gen<<1) {
 			d.count.takeovers.Add(1)
+			d.suspect()
 			go d.drive(gen)
 		}
+	}
+}
+
+// suspect has the fibers that are ready run aside once, when one has blocked: where they all
+// wait for the same thing, each would block a driver of its own, one after the other. The
+// watch owns the ring here.
+func (d *Driver) suspect() {
+	for _, f := range d.ready[d.next:] {
+		f.aside = max(f.aside, 1)
 	}
 }
