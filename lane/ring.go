@@ -198,10 +198,14 @@ func (l *Ring) Shutdown(ctx context.Context) error {
 	if err := l.gated.stop(ctx); err != nil {
 		return err
 	}
+	var left error // of one ring; the others are closed all the same
 	for _, d := range l.rings {
-		if err := d.Close(ctx); err != nil {
-			return err
+		if err := d.Close(ctx); err != nil && left == nil {
+			left = err
 		}
+	}
+	if left != nil {
+		return left
 	}
 	l.signal.Release()
 	l.share.Release()

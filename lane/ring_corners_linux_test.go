@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/internal/uring"
 	"github.com/iolane/iolane/lane"
 )
 
@@ -77,6 +78,16 @@ func TestManyPiecesAreNoReasonToDoWithoutTheRing(t *testing.T) {
 	require.EqualValues(t, 4000, op.N)
 	require.Zero(t, file.Without.Load())
 	require.Zero(t, l.Stats().Ring.Fallback)
+}
+
+func TestAShutdownWithoutTimeEndsAllRings(t *testing.T) {
+	l, err := lane.NewRing(lane.RingConfig{Config: lane.Config{Workers: 4}, Rings: 4, Required: true})
+	require.NoError(t, err)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = l.Shutdown(ended)
+	require.Eventually(t, func() bool { return uring.Alive() == 0 }, 10*time.Second, time.Millisecond)
+	require.NoError(t, l.Shutdown(context.Background()))
 }
 
 func TestAFiberNeverWaitsForTheKeyThatItHolds(t *testing.T) {
