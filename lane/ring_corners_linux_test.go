@@ -36,7 +36,7 @@ func within(t testing.TB, what string, fn func()) {
 
 func TestWhatTheRingLeavesOfAMixedBatchIsDoneWhole(t *testing.T) {
 	l := openRing(t, lane.Config{Workers: 16})
-	defer l.Shutdown(context.Background())
+	defer func() { require.NoError(t, l.Shutdown(context.Background())) }()
 	file := newFile(t, 10)
 	batch := func() (ops []lane.Op) {
 		for range 4 {
@@ -66,7 +66,7 @@ func TestWhatTheRingLeavesOfAMixedBatchIsDoneWhole(t *testing.T) {
 
 func TestManyPiecesAreNoReasonToDoWithoutTheRing(t *testing.T) {
 	l := openRing(t, lane.Config{Workers: 16})
-	defer l.Shutdown(context.Background())
+	defer func() { require.NoError(t, l.Shutdown(context.Background())) }()
 	file := newFile(t, 4000)
 	bufs := make([][]byte, 2000)
 	for i := range bufs {

@@ -88,8 +88,7 @@ func TestAContextWhoseValuesAreLockedHoldsNobodyUp(t *testing.T) {
 	d := openDriver(t, 4)
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
-	defer r.Close()
-	defer w.Close()
+	defer func() { _, _ = r.Close(), w.Close() }()
 	pipe := &fileop.File{FD: r.Fd()}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -110,7 +109,7 @@ func TestAContextWhoseValuesAreLockedHoldsNobodyUp(t *testing.T) {
 		all.Go(func() {
 			d.Run(context.Background(), nil, func(ctx context.Context) {
 				f := On(ctx)
-				w.Write([]byte{1})
+				_, _ = w.Write([]byte{1})
 				f.Do(locks, &fileop.Op{})
 			})
 		})

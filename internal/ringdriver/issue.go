@@ -26,9 +26,6 @@ const (
 // maxTries is how often an operation is done again that nobody has called off.
 const maxTries = 100
 
-// maxPieces is how many pieces of memory the kernel takes in one operation.
-const maxPieces = 1024
-
 // Serves reports whether the driver has the kind of operation at all, and the kernel knows
 // it.
 func (d *Driver) Serves(op *fileop.Op) bool {
@@ -151,12 +148,6 @@ func (d *Driver) describe(s uring.Slot, op *fileop.Op) {
 	default:
 		r.Nop(s)
 	}
-}
-
-// pieces are the next ones of a vectored transfer, as many as the kernel takes.
-func pieces(op *fileop.Op) []uring.Iovec {
-	v := op.Vectors()
-	return uring.Pieces(nil, v[:min(len(v), maxPieces)]...)
 }
 
 // endOf is when a sleep ends. What is too long for a number ends when that does.

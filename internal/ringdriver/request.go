@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/internal/uring"
 )
 
 // request is one or more operations that one caller, or one fiber, waits for.
@@ -99,7 +100,7 @@ func (d *Driver) Do(ctx context.Context, op *fileop.Op) {
 // and waits until all have ended. As soon as fewer than depth are left, give is called for
 // each that has ended, on the driver, so it must not block. It may be nil.
 func (d *Driver) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, give func()) {
-	done := ctx.Done() // it may panic: not while something is in flight
+	done := ctx.Done()               // it may panic: not while something is in flight
 	r := d.requests.Get().(*request) //nolint:errcheck // nothing else is in there
 	r.use(ops, which, depth, give)
 	d.send(&r.begin)
@@ -150,4 +151,13 @@ func (l *line) putBack(r *request) {
 	}
 	r.listed, r.behind = true, l.first
 	l.first = r
+}
+
+// maxPieces is how many pieces of memory the kernel takes in one operation.
+const maxPieces = 1024
+
+// pieces are the next ones of a vectored transfer, as many as the kernel takes.
+func pieces(op *fileop.Op) []uring.Iovec {
+	v := op.Vectors()
+	return uring.Pieces(nil, v[:min(len(v), maxPieces)]...)
 }
