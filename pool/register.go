@@ -29,14 +29,25 @@ func (p *Pool[R]) Register(ctx context.Context, open func(context.Context) (R, e
 		return p.registerLate(ctx, lease, open, opts)
 	}
 	committed := false
-	defer func() { // also when open ends its goroutine
-		if !committed {
-			p.reg.Abort(lease)
+	var lost *R
+	defer func() { // also when open ends its goroutine, or a context panics after it
+		if committed {
+			return
 		}
+		if lost != nil {
+			p.bin.discard(p.reg.Detach(lease.ID, resource[R]{value: *lost}))
+		}
+		p.reg.Abort(lease)
 	}()
 	at := p.siteOf(lease)
 	at.opening = true
-	r, err := run(ctx, p.own(), at, &stay{unjudged: true}, open, opts) // like a transaction on what is to be opened
+	r, err := run(ctx, p.own(), at, &stay{unjudged: true}, func(ctx context.Context) (R, error) { // like a transaction on what is to be opened
+		r, err := open(ctx)
+		if err == nil {
+			lost = &r
+		}
+		return r, err
+	}, opts)
 	at.opening, at.verdict = false, verdict{}
 	if err != nil {
 		return handle.ID{}, err
