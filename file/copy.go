@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/fileop"
@@ -48,7 +49,16 @@ func (p *Pool) copyCarried(ctx context.Context, op *Op, opts []pool.Option) erro
 	}
 	mine, more := *op, *op.More // a call that is left has its own
 	mine.More = &more
+	begun := new(atomic.Bool) // set by who lets go of the other file: the call, or the caller if there is none
+	defer func() {            // also if ctx panics
+		if begun.CompareAndSwap(false, true) {
+			_ = p.held.release(to)
+		}
+	}()
 	got, err := pool.OffloadOn(ctx, p.files, op.File.ID, func(ctx context.Context, _ *fileop.File) (copied, error) {
+		if !begun.CompareAndSwap(false, true) {
+			return copied{err: fileop.ErrCancelled}, nil
+		}
 		defer p.held.release(to) //nolint:errcheck // who closes the file has been told that it is closed
 		mine.Do(ctx, p.signal)
 		if errors.Is(mine.Err, fileop.ErrCancelled) { // no failure of the call
@@ -57,7 +67,6 @@ func (p *Pool) copyCarried(ctx context.Context, op *Op, opts []pool.Option) erro
 		return copied{mine.N, mine.Err}, mine.Err
 	}, opts...)
 	if e, ok := errors.AsType[*ioerr.Error](err); ok && e.Effect == ioerr.None {
-		_ = p.held.release(to) // nobody else does
 		return err
 	}
 	op.N, op.Err = got.n, got.err
