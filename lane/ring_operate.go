@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/internal/lanegate"
@@ -159,8 +158,10 @@ func (l *Ring) OperateAll(ctx context.Context, c Call, ops []Op) error {
 	held.Grab(l.operations.gates[0], b.native-1)
 	defer held.DropAll()
 	var beside sync.WaitGroup
+	defer b.rethrow()
+	defer beside.Wait() // also if ctx panics
 	if len(b.threads) > 0 {
-		beside.Go(func() { _ = b.onThreads(ctx, true) })
+		beside.Go(func() { b.guard(func() { _ = b.onThreads(ctx, true) }) })
 	}
 	depth := 1 + held.Len()
 	if f != nil {
@@ -178,91 +179,6 @@ func (l *Ring) OperateAll(ctx context.Context, c Call, ops []Op) error {
 		return nil
 	}
 	return b.onThreads(ctx, true)
-}
-
-// batch is one OperateAll.
-type batch struct {
-	lane    *Ring
-	call    Call
-	ops     []Op
-	native  int     // operations for the ring
-	which   []int32 // these, if not all
-	threads []int32 // the others
-	cursor  atomic.Int64
-}
-
-// sort says what goes where.
-func (b *batch) sort(d *ringdriver.Driver) {
-	for i := range b.ops {
-		reset(&b.ops[i])
-		if d == nil || !b.lane.serves(d, &b.ops[i]) {
-			b.threads = append(b.threads, int32(i))
-		}
-	}
-	b.native = len(b.ops) - len(b.threads)
-	if b.native == len(b.ops) {
-		return
-	}
-	b.which = make([]int32, 0, b.native)
-	next := 0
-	for i := range b.ops {
-		if next < len(b.threads) && b.threads[next] == int32(i) {
-			next++
-			continue
-		}
-		b.which = append(b.which, int32(i))
-	}
-}
-
-// collect finds what the ring has not done after all, and reports whether there is such.
-func (b *batch) collect() bool {
-	b.threads = b.threads[:0]
-	for i := range b.ops {
-		if errors.Is(b.ops[i].Err, ringdriver.ErrUnserved) {
-			b.threads = append(b.threads, int32(i))
-		}
-	}
-	return len(b.threads) > 0
-}
-
-// onThreads does operations on as many threads as the lane has. If they were admitted
-// before, with others, none is refused; otherwise the first may be, and then none is done.
-func (b *batch) onThreads(ctx context.Context, admitted bool) error {
-	l, duty := b.lane, b.call
-	b.cursor.Store(0)
-	duty.Must, duty.NoWait, duty.Key = true, false, ""
-	enter := func(c Call) (Slot, error) { return l.gated.Enter(context.WithoutCancel(ctx), c) }
-	var slot Slot
-	var err error
-	if admitted {
-		slot, err = enter(duty)
-	} else {
-		slot, err = l.gated.Enter(ctx, b.call)
-	}
-	if err != nil {
-		return err
-	}
-	work := func(slot Slot, i int64) {
-		for i < int64(len(b.threads)) {
-			l.doOnThread(ctx, &b.ops[b.threads[i]])
-			l.gated.Leave(slot)
-			if i = b.cursor.Add(1); i < int64(len(b.threads)) {
-				slot, _ = enter(duty) // those on duty are not refused
-			}
-		}
-	}
-	var others sync.WaitGroup
-	for range min(len(b.threads), l.gates[0].Most()) - 1 {
-		others.Go(func() {
-			if i := b.cursor.Add(1); i < int64(len(b.threads)) {
-				slot, _ := enter(duty)
-				work(slot, i)
-			}
-		})
-	}
-	work(slot, 0)
-	others.Wait()
-	return nil
 }
 
 // Fiber implements [Operator].
