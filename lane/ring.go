@@ -215,6 +215,9 @@ func (l *Ring) Shutdown(ctx context.Context) error {
 // pick is a ring that can be used, or nil.
 func (l *Ring) pick() *ringdriver.Driver {
 	n := uint64(len(l.rings))
+	if n == 1 && l.rings[0].Down() == nil {
+		return l.rings[0]
+	}
 	for range n {
 		if d := l.rings[l.turn.Add(1)%n]; d.Down() == nil {
 			return d

@@ -68,15 +68,18 @@ func (l *Ring) operateOn(ctx context.Context, f *ringdriver.Fiber, c Call, op *O
 	}
 	if l.serves(f.Driver(), op) {
 		f.Do(ctx, op)
-		if !errors.Is(op.Err, ringdriver.ErrUnserved) {
+		if op.Err == nil || !errors.Is(op.Err, ringdriver.ErrUnserved) {
 			return nil
 		}
-		var err error
-		f.Away(func() { err = l.insteadOnThread(ctx, c, op) })
-		return err
+		return l.away(ctx, f, c, op, l.insteadOnThread)
 	}
-	var err error
-	f.Away(func() { err = l.onThread(ctx, c, op) })
+	return l.away(ctx, f, c, op, l.onThread)
+}
+
+// away has an operation of a fiber done on a thread. It is a function of its own, since the
+// variables that it shares with a goroutine would cost each operation an allocation.
+func (l *Ring) away(ctx context.Context, f *ringdriver.Fiber, c Call, op *Op, do func(context.Context, Call, *Op) error) (err error) {
+	f.Away(func() { err = do(ctx, c, op) })
 	return err
 }
 

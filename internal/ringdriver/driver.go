@@ -41,7 +41,7 @@ type Config struct {
 type Driver struct {
 	inbox inbox
 	state atomic.Uint64 // who owns what follows; see the package comment
-	turns atomic.Uint64 // switches to fibers, for the watch
+	turns atomic.Uint64 // counts switches to fibers, for the watch; not each
 	down  atomic.Pointer[error]
 	count counts
 	_     [64]byte
@@ -51,6 +51,8 @@ type Driver struct {
 	reaped    func(uring.Completion)
 	table     []flight // by the index of the slot
 	inFlight  int
+	served    uint64   // operations; told once a round
+	fresh     int      // operations on files that have been described and not been handed over
 	pending   line     // requests with operations to be described, in order of arrival
 	ready     []*Fiber // that can go on
 	next      int      // in ready

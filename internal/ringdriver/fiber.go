@@ -32,7 +32,7 @@ type Fiber struct {
 	d     *Driver // nil: there is none, and it runs on its caller's goroutine
 	fn    func(context.Context)
 	state atomic.Uint32
-	gen   atomic.Uint64 // of the driver that has switched to it last
+	gen   uint64 // of the driver that has switched to it last; for that one and for itself
 
 	resume func() (struct{}, bool) // switches to it
 	yield  func(struct{}) bool     // switches back
@@ -189,15 +189,16 @@ func (f *Fiber) Away(fn func()) {
 // lend makes the running fiber the owner of the ring, until it yields. It reports false if
 // another driver has taken over.
 func (d *Driver) lend(f *Fiber) bool {
-	gen := f.gen.Load()
-	return d.state.CompareAndSwap(gen<<1|1, gen<<1)
+	return d.state.CompareAndSwap(f.gen<<1|1, f.gen<<1)
 }
 
 // enterFiber is what a driver does before it switches to a fiber.
 func (d *Driver) enterFiber(f *Fiber, gen uint64) {
-	f.gen.Store(gen)
+	f.gen = gen
 	f.state.Store(running)
-	d.turns.Add(1)
+	if d.next%16 == 1 { // not each time: what it costs would be seen, and the watch looks for milliseconds
+		d.turns.Add(1)
+	}
 	d.state.Store(gen<<1 | 1)
 }
 
@@ -238,14 +239,14 @@ func (f *Fiber) settle() {
 func (f *Fiber) runAside() {
 	defer f.settle() // also if it ends the goroutine
 	f.aside--
-	f.gen.Store(nobody)
+	f.gen = nobody
 	f.state.Store(running)
 	f.resume()
 }
 
 // ripen makes a fiber ready to go on, or notes that it need not park.
 func (d *Driver) ripen(f *Fiber) {
-	if !f.state.CompareAndSwap(running, early) {
+	if f.state.Load() == parked || !f.state.CompareAndSwap(running, early) {
 		d.ready = append(d.ready, f)
 	}
 }

@@ -18,7 +18,7 @@ func TestAFiberDescribesItsOperationItself(t *testing.T) {
 	for done := false; !done; {
 		d.Run(bg, nil, func(ctx context.Context) {
 			f := On(ctx)
-			gen := f.gen.Load()
+			gen := f.gen
 			if !d.lend(f) {
 				return // it was too slow
 			}
@@ -48,7 +48,7 @@ func TestFibersTakeTurns(t *testing.T) {
 			d.Run(bg, nil, func(ctx context.Context) {
 				f := On(ctx)
 				for range each {
-					if f.gen.Load() == 0 { // all on the first driver
+					if f.gen == 0 { // all on the first driver
 						shared++
 					}
 					f.Do(ctx, nop())
@@ -138,7 +138,7 @@ func TestAFiberThatEndsAsideHarmsNobody(t *testing.T) {
 			d.Run(bg, nil, func(ctx context.Context) {
 				takenOver(ctx)
 				On(ctx).Do(ctx, nop()) // goes on aside
-				if On(ctx).gen.Load() != nobody {
+				if On(ctx).gen != nobody {
 					t.Error("not aside")
 				}
 				if i%2 == 0 {

@@ -103,9 +103,13 @@ func (d *Driver) launch(r *request, s uring.Slot) {
 	d.table[r.last] = flight{r, i, s}
 	r.flying++
 	d.inFlight++
-	d.describe(s, r.op(i))
-	if d.ring.Filled() >= chunk {
-		d.enter(chunk, 0, 0)
+	op := r.op(i)
+	d.describe(s, op)
+	if op.File == nil {
+		return // no device waits for it
+	}
+	if d.fresh++; d.fresh >= chunk {
+		d.enter(uring.All, 0, 0)
 	}
 }
 

@@ -139,6 +139,7 @@ func (d *Driver) rest() bool {
 // is in flight is waited for.
 func (d *Driver) enter(submit, wait int, timeout time.Duration) {
 	d.count.enters.Add(1)
+	d.fresh = 0
 	err := d.ring.Enter(submit, wait, timeout)
 	if err == nil || d.ring.Err() == nil {
 		return

@@ -18,7 +18,7 @@ func sliceOf(op *fileop.Op) []fileop.Op { return unsafe.Slice(op, 1) }
 // takenOver blocks the fiber that calls it until another driver has the ring. If it has
 // lost that before, because it was slow, or runs aside, it goes on at once.
 func takenOver(ctx context.Context) {
-	for f := On(ctx); f.d.state.Load()>>1 == f.gen.Load(); {
+	for f := On(ctx); f.d.state.Load()>>1 == f.gen; {
 		runtime.Gosched()
 	}
 }
@@ -110,7 +110,7 @@ func TestAFiberThatHasBlockedRunsAsideForSomeTime(t *testing.T) {
 		f := On(ctx)
 		takenOver(ctx)
 		aside := 0
-		for f.Do(ctx, nop()); f.gen.Load() == nobody; f.Do(ctx, nop()) {
+		for f.Do(ctx, nop()); f.gen == nobody; f.Do(ctx, nop()) {
 			if d.lend(f) {
 				t.Error("who runs aside owns nothing")
 			}
