@@ -168,10 +168,10 @@ func (l *Ring) OperateAll(ctx context.Context, c Call, ops []Op) error {
 	}
 	depth := 1 + held.Len()
 	if f != nil {
-		f.DoAll(ctx, ops, b.which, depth, held.Drop)
+		f.DoAll(ctx, ops, b.which, depth, &held)
 		f.Away(beside.Wait)
 	} else {
-		d.DoAll(ctx, ops, b.which, depth, held.Drop)
+		d.DoAll(ctx, ops, b.which, depth, &held)
 		beside.Wait()
 	}
 	if !b.collect() {

@@ -12,8 +12,14 @@ type Bundle struct {
 // Grab takes up to n slots more that are free, if nobody waits for them. It does not wait.
 func (b *Bundle) Grab(g *Gate, n int) {
 	b.gate = g
+	b.Grow(n)
+}
+
+// Grow is Grab at the same gate, and returns how many slots it has taken.
+func (b *Bundle) Grow(n int) int {
+	g, before := b.gate, b.total
 	if g.flags.Load()&(g.block|waiting) != 0 {
-		return
+		return 0
 	}
 	for i := range g.normal {
 		s := &g.shards[i]
@@ -33,6 +39,7 @@ func (b *Bundle) Grab(g *Gate, n int) {
 		}
 	}
 	b.last = g.normal
+	return b.total - before
 }
 
 // Len is how many slots there are.

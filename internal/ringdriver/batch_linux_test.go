@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,15 +17,15 @@ import (
 func runners(d *Driver) map[string]func(ops []fileop.Op, which []int32, depth int, give func()) {
 	return map[string]func([]fileop.Op, []int32, int, func()){
 		"goroutine": func(ops []fileop.Op, which []int32, depth int, give func()) {
-			d.DoAll(bg, ops, which, depth, give)
+			d.DoAll(bg, ops, which, depth, drops(give))
 		},
 		"fiber": func(ops []fileop.Op, which []int32, depth int, give func()) {
-			d.Run(bg, nil, func(ctx context.Context) { On(ctx).DoAll(ctx, ops, which, depth, give) })
+			d.Run(bg, nil, func(ctx context.Context) { On(ctx).DoAll(ctx, ops, which, depth, drops(give)) })
 		},
 		"fiber that has lost the ring": func(ops []fileop.Op, which []int32, depth int, give func()) {
 			d.Run(bg, nil, func(ctx context.Context) {
 				takenOver(ctx)
-				On(ctx).DoAll(ctx, ops, which, depth, give)
+				On(ctx).DoAll(ctx, ops, which, depth, drops(give))
 			})
 		},
 	}
@@ -105,7 +106,7 @@ func TestInABatchAFailureIsOnesOwn(t *testing.T) {
 		ops[i].Flags = map[bool]int32{true: 5}[i%3 == 0]
 	}
 	given := 0
-	d.DoAll(bg, ops, nil, 4, func() { given++ })
+	d.DoAll(bg, ops, nil, 4, drops(func() { given++ }))
 	for i := range ops {
 		want(t, &ops[i], 0, map[bool]error{true: errIO}[i%3 == 0])
 	}
@@ -193,7 +194,7 @@ func TestABatchAtItsDepthHoldsNobodyUp(t *testing.T) {
 		ops[i] = *p.read(1)
 	}
 	var all sync.WaitGroup
-	all.Go(func() { d.DoAll(bg, ops, nil, 2, func() {}) })
+	all.Go(func() { d.DoAll(bg, ops, nil, 2, drops(func() {})) })
 	flying(t, d, 2)
 	for range 100 {
 		op := nop()
@@ -221,4 +222,30 @@ func TestAThousandGoroutinesOnFourSlots(t *testing.T) {
 	}
 	all.Wait()
 	require.EqualValues(t, 10000, d.Stats().Operations)
+}
+
+// more are slots of which there are a few more, one at a time.
+type more struct{ left, given int }
+
+func (m *more) Grow(int) int {
+	if m.left == 0 {
+		return 0
+	}
+	m.left--
+	return 1
+}
+
+func (m *more) Drop() { m.given++ }
+
+// Law: a batch that finds more slots uses them, and gives all of them back.
+func TestABatchGrowsIntoFreeSlots(t *testing.T) {
+	d := newDriver(t, Config{Slots: 64})
+	slots := &more{left: 5}
+	ops := make([]fileop.Op, 100)
+	for i := range ops {
+		ops[i] = fileop.Op{Kind: fileop.Sleep, Off: int64(time.Millisecond)}
+	}
+	d.DoAll(bg, ops, nil, 2, slots)
+	require.Zero(t, slots.left)
+	require.Equal(t, 2-1+5, slots.given)
 }

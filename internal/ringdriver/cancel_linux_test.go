@@ -236,10 +236,10 @@ func TestABatchThatIsCalledOffHalfWay(t *testing.T) {
 		var all sync.WaitGroup
 		all.Go(func() {
 			if !fiber {
-				d.DoAll(ctx, ops, nil, 3, give)
+				d.DoAll(ctx, ops, nil, 3, drops(give))
 				return
 			}
-			d.Run(ctx, nil, func(ctx context.Context) { On(ctx).DoAll(ctx, ops, nil, 3, give) })
+			d.Run(ctx, nil, func(ctx context.Context) { On(ctx).DoAll(ctx, ops, nil, 3, drops(give)) })
 		})
 		until(t, d, func() bool { return d.inFlight == 3 && ops[0].N == 4 })
 		cancel()

@@ -55,7 +55,7 @@ func TestARingThatFailsInTheMiddle(t *testing.T) {
 		for i := range after {
 			after[i] = fileop.Op{Kind: fileop.Read, File: f, Buf: make([]byte, 10), Off: int64(i)}
 		}
-		d.DoAll(bg, after, nil, 5, func() {})
+		d.DoAll(bg, after, nil, 5, drops(func() {}))
 		for i := range after {
 			want(t, &after[i], 0, ErrUnserved)
 			if errors.Is(after[i].Err, ErrRefused) {
@@ -141,7 +141,7 @@ func TestARingThatFailsUnderLoad(t *testing.T) {
 			all.Go(func() {
 				for err := error(nil); err == nil; {
 					ops := make([]fileop.Op, 30)
-					d.DoAll(bg, ops, nil, 10, func() {})
+					d.DoAll(bg, ops, nil, 10, drops(func() {}))
 					for i := range ops {
 						if err = ops[i].Err; err != nil && !errors.Is(err, ErrUnserved) {
 							t.Error(err)

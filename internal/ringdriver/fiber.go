@@ -145,9 +145,9 @@ func (f *Fiber) Do(ctx context.Context, op *fileop.Op) {
 }
 
 // DoAll is [Driver.DoAll] for a fiber.
-func (f *Fiber) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, give func()) {
+func (f *Fiber) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, slots Slots) {
 	r := &f.req
-	r.use(ops, which, depth, give)
+	r.use(ops, which, depth, slots)
 	// All that a context of somebody's making may do, it does before the beginning: it may
 	// panic, and it may wait for a fiber that waits for the ring.
 	done := ctx.Done()

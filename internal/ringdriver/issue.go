@@ -72,7 +72,7 @@ func (d *Driver) begins(r *request) {
 // chunks.
 func (d *Driver) describeAll() {
 	for r := d.pending.take(); r != nil; r = d.pending.take() {
-		for r.open() {
+		for r.open() || r.grow() {
 			if r.calledOff || d.ring.Err() != nil {
 				d.refuse(r)
 				break // it may have ended
@@ -239,9 +239,9 @@ func (d *Driver) ends(r *request) (all bool) {
 		d.done(r)
 		return true
 	}
-	if r.left < r.depth && r.give != nil {
+	if r.left < r.depth && r.slots != nil {
 		r.depth--
-		r.give()
+		r.slots.Drop()
 	}
 	return false
 }

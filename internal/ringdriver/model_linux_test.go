@@ -114,11 +114,11 @@ func (w *worker) step(ctx context.Context, f *Fiber) {
 	case f != nil && n == 1:
 		f.Do(ctx, &w.ops[0])
 	case f != nil:
-		f.DoAll(ctx, w.ops, nil, 1+w.random.IntN(n), func() {})
+		f.DoAll(ctx, w.ops, nil, 1+w.random.IntN(n), drops(func() {}))
 	case n == 1:
 		w.d.Do(ctx, &w.ops[0])
 	default:
-		w.d.DoAll(ctx, w.ops, nil, 1+w.random.IntN(n), func() {})
+		w.d.DoAll(ctx, w.ops, nil, 1+w.random.IntN(n), drops(func() {}))
 	}
 	for i := range w.ops {
 		w.expect[i](&w.ops[i])

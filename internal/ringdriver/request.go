@@ -8,6 +8,13 @@ import (
 	"github.com/iolane/iolane/internal/uring"
 )
 
+// Slots are the rights to have operations in flight. The driver calls the methods, so they
+// must not block.
+type Slots interface {
+	Grow(n int) int // gets up to n more that are free, and says how many
+	Drop()          // gives one back that is not needed any more
+}
+
 // request is one or more operations that one caller, or one fiber, waits for.
 type request struct {
 	begin, off message // off calls it off
@@ -23,7 +30,7 @@ type request struct {
 	at        uint32   // the turn that has begun and not ended; or 0
 	early     uint32   // a turn that was called off before its beginning, or after its end
 	depth     int      // operations in flight at most
-	give      func()   // gives back one of depth slots that is not needed any more; or nil
+	slots     Slots    // more of depth, and back with them; or nil
 	cursor    int      // the next one to be described
 	again     []int    // those to be described once more
 	flying    int      // in flight
@@ -43,10 +50,10 @@ func newRequest() *request {
 }
 
 // use makes a request new.
-func (r *request) use(ops []fileop.Op, which []int32, depth int, give func()) {
+func (r *request) use(ops []fileop.Op, which []int32, depth int, slots Slots) {
 	r.turn++
 	r.off.turn = r.turn
-	r.ops, r.which, r.depth, r.give = ops, which, depth, give
+	r.ops, r.which, r.depth, r.slots = ops, which, depth, slots
 	r.cursor, r.tries, r.calledOff = 0, 0, false
 	if r.left = len(ops); which != nil {
 		r.left = len(which)
@@ -54,7 +61,7 @@ func (r *request) use(ops []fileop.Op, which []int32, depth int, give func()) {
 }
 
 // forget lets go of what belongs to the caller.
-func (r *request) forget() { r.ops, r.which, r.give = nil, nil, nil }
+func (r *request) forget() { r.ops, r.which, r.slots = nil, nil, nil }
 
 // total is how many operations there are.
 func (r *request) total() int {
@@ -78,6 +85,16 @@ func (r *request) rest() int { return r.total() - r.cursor + len(r.again) }
 // open reports whether one of them may be described now.
 func (r *request) open() bool { return r.rest() > 0 && r.flying < r.depth }
 
+// grow gets more slots, if there is use for them.
+func (r *request) grow() bool {
+	if r.slots == nil || r.rest() == 0 {
+		return false
+	}
+	n := r.slots.Grow(r.rest())
+	r.depth += n
+	return n > 0
+}
+
 // pick returns the next one. Those that were begun before come first.
 func (r *request) pick() int {
 	if n := len(r.again); n > 0 {
@@ -97,12 +114,11 @@ func (d *Driver) Do(ctx context.Context, op *fileop.Op) {
 }
 
 // DoAll has the operations done, or those of the given indices, at most depth at a time,
-// and waits until all have ended. As soon as fewer than depth are left, give is called for
-// each that has ended, on the driver, so it must not block. It may be nil.
-func (d *Driver) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, give func()) {
+// and waits until all have ended. Slots may be nil.
+func (d *Driver) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, slots Slots) {
 	done := ctx.Done()               // it may panic: not while something is in flight
 	r := d.requests.Get().(*request) //nolint:errcheck // nothing else is in there
-	r.use(ops, which, depth, give)
+	r.use(ops, which, depth, slots)
 	d.send(&r.begin)
 	if done == nil {
 		<-r.done

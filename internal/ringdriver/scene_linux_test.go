@@ -220,3 +220,14 @@ func breakRing(t testing.TB) {
 	require.NoError(t, syscall.Dup3(useless, fds[0], syscall.O_CLOEXEC))
 	require.NoError(t, syscall.Close(useless))
 }
+
+// drops are slots of which there are no more.
+type drops func()
+
+func (drops) Grow(int) int { return 0 }
+
+func (d drops) Drop() {
+	if d != nil {
+		d()
+	}
+}

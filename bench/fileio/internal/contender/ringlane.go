@@ -120,11 +120,11 @@ func waves(c work.Case) int {
 
 func ringBatchMaker() maker {
 	return maker{
-		name: "ring-batch", about: "one goroutine calls OperateAll of a ring lane with 16 operations for each slot (large ones: 4)",
+		name: "ring-batch", about: "two goroutines call OperateAll of a ring lane in turns, with 16 operations for each slot (large ones: 4)",
 		missing: noRing, untimed: true,
 		unfit: func(c work.Case) string {
 			if c.Shape == "goroutines" || c.Shape == "saturated" {
-				return "is one goroutine"
+				return "is for few goroutines"
 			}
 			return ""
 		},
@@ -137,18 +137,31 @@ func ringBatchMaker() maker {
 	}
 }
 
-// ringBatch does what all slots of the source have to do at once.
+// ringBatch has two goroutines, each of which gives half of the slots of the source
+// something to do at once: while one looks at what came of it, the other's is in flight.
 type ringBatch struct{ operator }
 
 // Run implements engine.
 func (e *ringBatch) Run(ctx context.Context, src *work.Source) error {
-	ops := make([]fileop.Op, e.n)
-	of := make([]int, 0, e.n) // of each operation: the slot of the source
 	src.Start()
 	defer src.End()
+	callers := min(2, e.n)
+	failed := make([]error, callers)
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() { failed[i] = e.batches(ctx, src, i*e.n/callers, (i+1)*e.n/callers) })
+	}
+	all.Wait()
+	return errors.Join(failed...)
+}
+
+// batches does what the slots from one to another have to do.
+func (e *ringBatch) batches(ctx context.Context, src *work.Source, from, to int) error {
+	ops := make([]fileop.Op, to-from)
+	of := make([]int, 0, to-from) // of each operation: the slot of the source
 	for {
 		of = of[:0]
-		for i := range e.n {
+		for i := from; i < to; i++ {
 			if src.Next(i, &ops[len(of)]) {
 				of = append(of, i)
 			}
