@@ -101,7 +101,7 @@ func TestMorePiecesThanTheKernelTakesAreForTheRingAllTheSame(t *testing.T) {
 func TestWhatIsOthersIsGivenBackAlsoIfAFileCouldNotBeClosed(t *testing.T) {
 	l, err := lane.NewRing(lane.RingConfig{})
 	require.NoError(t, err)
-	defer l.Shutdown(context.Background())
+	defer func() { _ = l.Shutdown(context.Background()) }()
 	b, err := file.NewBuffers(file.BuffersConfig{Count: 1, Size: 4096})
 	require.NoError(t, err)
 	defer b.Close()

@@ -51,7 +51,6 @@ type Driver struct {
 	reaped    func(uring.Completion)
 	table     []flight // by the index of the slot
 	inFlight  int
-	served    uint64   // operations; told once a round
 	fresh     int      // operations on files that have been described and not been handed over
 	pending   line     // requests with operations to be described, in order of arrival
 	ready     []*Fiber // that can go on
