@@ -1,7 +1,6 @@
 package ringdriver
 
 import (
-	"runtime"
 	"slices"
 	"time"
 
@@ -72,10 +71,11 @@ func (d *Driver) drive(gen uint64) {
 	}
 }
 
-// breathe lets others run from time to time: see stretch.
+// breathe lets others run from time to time: see stretch. Not by runtime.Gosched: where all
+// processors are busy that takes as long as others like.
 func (d *Driver) breathe() {
 	if now := time.Now(); now.Sub(d.breath) > stretch {
-		runtime.Gosched()
+		d.yielder.yield()
 		d.breath = time.Now()
 	}
 }
