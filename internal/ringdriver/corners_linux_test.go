@@ -93,7 +93,10 @@ func TestAContextWhoseValuesAreLockedHoldsNobodyUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var mu sync.Mutex
-	locks := hooked{Context: ctx, value: func() { mu.Lock(); mu.Unlock() }} //nolint:staticcheck // to wait is the point
+	locks := hooked{Context: ctx, value: func() {
+		mu.Lock()
+		defer mu.Unlock() // to wait is the point
+	}}
 	within(t, "a fiber that holds the lock", func() {
 		var all sync.WaitGroup
 		held := make(chan struct{})
