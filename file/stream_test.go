@@ -319,9 +319,11 @@ func TestALaneWithLittleRoomBreaksNoStream(t *testing.T) {
 			p := newPool(t, file.Config{Threads: c})
 			data := noise(200_000)
 			f := stored(t, p, data, os.O_RDWR)
-			got, err := io.ReadAll(newReader(t, f, file.StreamConfig{BufferSize: 1000, Depth: 8}.Slow(true)))
+			r := newReader(t, f, file.StreamConfig{BufferSize: 1000, Depth: 8}.Slow(true))
+			got, err := io.ReadAll(r)
 			require.NoError(t, err)
 			require.True(t, bytes.Equal(data, got))
+			require.NoError(t, r.Close()) // what it has read ahead may take up the only slot
 			w, err := file.NewWriter(t.Context(), f, file.StreamConfig{BufferSize: 1000, Depth: 8, Offset: 200_000}.Slow(true))
 			require.NoError(t, err)
 			_, err = w.Write(data)

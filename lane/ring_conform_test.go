@@ -60,7 +60,7 @@ func (o operations) Carry(ctx context.Context, c lane.Call, task lane.Task) erro
 			defer w.Close()
 			task.Run(lane.Thread{})
 		})
-		op := &lane.Op{Kind: fileop.Read, File: &fileop.File{FD: r.Fd()}, Buf: make([]byte, 1)}
+		op := &lane.Op{Kind: fileop.Read, File: &fileop.File{FD: r.Fd()}, Buf: make([]byte, 1), Off: fileop.AtPosition}
 		_ = o.Operate(context.WithoutCancel(ctx), c, op)
 	})
 	if err != nil {
