@@ -13,6 +13,7 @@ import (
 
 	"github.com/iolane/iolane/file"
 	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/lane"
 )
 
 // background runs fn beside the test; the channel gets its error.
@@ -47,7 +48,7 @@ func occupy(t *testing.T, p *file.Pool, f *file.File) (release func()) {
 
 func TestAReaderReadsAheadAsFarAsItsDepth(t *testing.T) {
 	for _, depth := range []int{1, 2, 5} {
-		p := newPool(t, file.Config{})
+		p := newPool(t, file.Config{Threads: lane.Config{Workers: 4}})
 		f := stored(t, p, noise(100_000), os.O_RDONLY)
 		before := p.Pool().Stats().Lane.Submitted
 		r := newReader(t, f, file.StreamConfig{BufferSize: 1000, Depth: depth}.Slow(true))
@@ -67,7 +68,7 @@ func TestAReaderReadsAheadAsFarAsItsDepth(t *testing.T) {
 }
 
 func TestAWriterWritesBehindAsFarAsItsDepth(t *testing.T) {
-	p := newPool(t, file.Config{Share: 1})
+	p := newPool(t, file.Config{Share: 1, Threads: lane.Config{Workers: 4}})
 	f := stored(t, p, nil, os.O_RDWR)
 	b := newBuffers(t, 3, 1000)
 	w, err := file.NewWriter(t.Context(), f, file.StreamConfig{Buffers: b}.Slow(true))
@@ -88,7 +89,7 @@ func TestAWriterWritesBehindAsFarAsItsDepth(t *testing.T) {
 }
 
 func TestStreamsThatShareBuffersDoNotWaitForOneAnother(t *testing.T) {
-	p := newPool(t, file.Config{})
+	p := newPool(t, file.Config{Threads: lane.Config{Workers: 4}})
 	data := noise(300_000)
 	b := newBuffers(t, 4, 4096)
 	from, to := stored(t, p, data, os.O_RDONLY), stored(t, p, nil, os.O_RDWR)
@@ -117,7 +118,7 @@ func newTaken(t *testing.T) *file.Buffers {
 }
 
 func TestAResultIsThereBeforeThoseAfterIt(t *testing.T) {
-	p := newPool(t, file.Config{Share: 1})
+	p := newPool(t, file.Config{Share: 1, Threads: lane.Config{Workers: 4}})
 	data := noise(5000)
 	f, g := stored(t, p, data, os.O_RDONLY), stored(t, p, data, os.O_RDONLY)
 	release := occupy(t, p, g)
