@@ -178,7 +178,7 @@ func TestRequestsAreServedInTheOrderOfTheirArrival(t *testing.T) {
 		g.open()
 	}
 	for _, r := range requests {
-		<-r.done
+		d.await(r)
 	}
 	holding.Wait()
 	require.Len(t, order, n)

@@ -130,7 +130,7 @@ func TestALateCancellationMeetsNobodyElse(t *testing.T) {
 	r := newRequest()
 	r.use(sliceOf(nop()), nil, 1, nil)
 	d.send(&r.begin)
-	<-r.done
+	d.await(r)
 	off := &message{kind: cancel, req: r, turn: r.turn}
 	g := newGate(t)
 	r.use(sliceOf(g.op), nil, 1, nil)
@@ -138,7 +138,7 @@ func TestALateCancellationMeetsNobodyElse(t *testing.T) {
 	d.send(off)
 	flying(t, d, 1)
 	g.open()
-	<-r.done
+	d.await(r)
 	want(t, g.op, 1, nil)
 	d.send(off)
 	op := nop()

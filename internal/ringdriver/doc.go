@@ -14,6 +14,20 @@
 // nil, so it never sleeps while there is a message, and a message that comes later
 // finds the mark.
 //
+// # Waking
+//
+// Goroutines whose operations have ended are woken in a chain: the driver wakes the first,
+// each wakes the next as the first thing it does, and the last wakes the driver. The
+// runtime runs next whom a goroutine has just woken, before the queue of its processor. So
+// the chain is not behind others who are ready and long at it; and it wakes no idle
+// processor for each link. The driver does not sleep in the kernel before the
+// chain has come back, since those who were woken have something new to do by then: to
+// submit that together costs less than to go to sleep and be woken by the first.
+//
+// Nobody can hold a chain up but the scheduler. A goroutine that has pushed its request
+// runs no code of anybody else's before it waits for the end: contexts have been asked for
+// their channel before, and what ends meanwhile is called off by one more push.
+//
 // # Fibers
 //
 // A fiber is a function that runs as a coroutine ([iter.Pull]) on the driver's goroutine:

@@ -56,7 +56,8 @@ type Driver struct {
 	ready     []*Fiber // that can go on
 	next      int      // in ready
 	calledOff []use    // to be cancelled
-	woken     int      // callers, since the last yield
+	chain     chain
+	woken     int // callers of Run, since the last yield
 	breath    time.Time
 	slab      *fileop.Slab // registered; or nil
 	stopping  bool
@@ -112,6 +113,7 @@ func New(c Config) (*Driver, error) {
 	d := &Driver{ring: r, onDown: c.OnDown, without: c.Without, tamper: c.Tamper, ended: make(chan struct{})}
 	d.inbox.roused = make(chan struct{}, 1)
 	d.yielder = newYielder()
+	d.chain.back = make(chan struct{}, 1)
 	d.table = make([]flight, r.Info().Slots)
 	d.reaped = d.completed
 	d.requests.New = func() any { return newRequest() }

@@ -253,8 +253,7 @@ func (d *Driver) done(r *request) {
 		d.ripen(f)
 		return
 	}
-	d.woken++
-	r.done <- struct{}{}
+	d.chain.add(r)
 }
 
 // abandon calls off a request that has begun.

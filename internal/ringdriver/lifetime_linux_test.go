@@ -143,7 +143,7 @@ func TestTheRequestKeepsTheBuffer(t *testing.T) {
 	}
 	content := pattern(1 << 16)
 	p.write(string(content))
-	<-r.done
+	d.await(r)
 	op := &r.ops[0]
 	want(t, op, 1<<16, nil)
 	require.Equal(t, content, op.Buf)

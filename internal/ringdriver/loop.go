@@ -58,13 +58,13 @@ func (d *Driver) drive(gen uint64) {
 		d.ready, d.next = slices.Delete(d.ready, 0, d.next), 0
 		d.describeAll()
 		d.callOff()
+		d.chain.run()
 		if !d.rest() {
 			return
 		}
 		d.ring.Reap(d.reaped)
+		d.chain.run()
 		if d.woken > 0 {
-			// Those who were woken have something new to do: to submit that together costs
-			// less than to go to sleep and be woken by the first.
 			d.woken = 0
 			d.yielder.yield()
 		}

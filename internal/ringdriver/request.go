@@ -39,7 +39,7 @@ type request struct {
 	last      int      // the place of the one described last
 	calledOff bool     // by its caller
 	listed    bool     // in pending
-	behind    *request // in pending
+	behind    *request // in pending; then in the chain, where it is its caller's
 }
 
 func newRequest() *request {
@@ -120,19 +120,21 @@ func (d *Driver) DoAll(ctx context.Context, ops []fileop.Op, which []int32, dept
 	r := d.requests.Get().(*request) //nolint:errcheck // nothing else is in there
 	r.use(ops, which, depth, slots)
 	d.send(&r.begin)
-	if done == nil {
-		<-r.done
-	} else {
-		select {
-		case <-r.done:
-		case <-done:
-			d.send(&r.off)
-			<-r.done
-			return // the driver may see off later, so r is not used again
-		}
+	select {
+	case <-r.done:
+		d.chain.pass(r)
+		r.forget()
+		d.requests.Put(r)
+	case <-done:
+		d.send(&r.off)
+		d.await(r) // the driver may see off later, so r is not used again
 	}
-	r.forget()
-	d.requests.Put(r)
+}
+
+// await waits for the end of a request that has been sent.
+func (d *Driver) await(r *request) {
+	<-r.done
+	d.chain.pass(r)
 }
 
 // line is a queue of requests.
