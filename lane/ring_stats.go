@@ -3,7 +3,8 @@ package lane
 import "sync/atomic"
 
 // RingStats is about the rings of a Ring lane. Each operation counts once, in Served,
-// Cached or Threads; one that the ring did not do after all also in Fallback.
+// Cached or Threads, unless it was called off before it began; one that the ring did not do
+// after all also in Fallback.
 type RingStats struct {
 	Rings  int   // in use
 	Reason error // why there is none, or one was taken out of use; an *ioerr.RingError; or nil

@@ -42,6 +42,9 @@ func (b *Bundle) Grow(n int) int {
 	return b.total - before
 }
 
+// Wanted reports whether somebody waits for a slot of the gate.
+func (b *Bundle) Wanted() bool { return b.gate.flags.Load()&waiting != 0 }
+
 // Len is how many slots there are.
 func (b *Bundle) Len() int { return b.total }
 

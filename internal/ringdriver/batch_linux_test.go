@@ -235,6 +235,8 @@ func (m *more) Grow(int) int {
 	return 1
 }
 
+func (*more) Wanted() bool { return false }
+
 func (m *more) Drop() { m.given++ }
 
 // Law: a batch that finds more slots uses them, and gives all of them back.

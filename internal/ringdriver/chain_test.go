@@ -11,7 +11,8 @@ import (
 // Law: a chain wakes all in the order in which they ended, and comes back when all run; it can
 // then be filled anew.
 func TestAChainWakesAllInOrder(t *testing.T) {
-	c := chain{back: make(chan struct{}, 1)}
+	d := &Driver{chain: chain{back: make(chan struct{}, 1)}}
+	c := &d.chain
 	for _, n := range []int{0, 1, 2, 64} {
 		var mu sync.Mutex
 		var order []int
@@ -31,7 +32,7 @@ func TestAChainWakesAllInOrder(t *testing.T) {
 		for _, r := range requests {
 			c.add(r)
 		}
-		c.run()
+		d.wake()
 		mu.Lock()
 		require.Len(t, order, n)
 		require.True(t, slices.IsSorted(order))

@@ -24,6 +24,10 @@
 // chain has come back, since those who were woken have something new to do by then: to
 // submit that together costs less than to go to sleep and be woken by the first.
 //
+// Goroutines that have much to do before they come back are woken all at once instead, so
+// that other processors help, and the driver waits at the end of its processor's queue (see
+// manner, which finds out what is better, and yielder).
+//
 // Nobody can hold a chain up but the scheduler. A goroutine that has pushed its request
 // runs no code of anybody else's before it waits for the end: contexts have been asked for
 // their channel before, and what ends meanwhile is called off by one more push.

@@ -147,6 +147,9 @@ func (f *Fiber) Do(ctx context.Context, op *fileop.Op) {
 // DoAll is [Driver.DoAll] for a fiber.
 func (f *Fiber) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, slots Slots) {
 	r := &f.req
+	if which == nil && len(ops) == 0 || which != nil && len(which) == 0 {
+		return
+	}
 	r.use(ops, which, depth, slots)
 	// All that a context of somebody's making may do, it does before the beginning: it may
 	// panic, and it may wait for a fiber that waits for the ring.
@@ -172,6 +175,7 @@ func (f *Fiber) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth
 // Away runs fn on a goroutine of its own, while the driver goes on, and waits for it.
 func (f *Fiber) Away(fn func()) {
 	var panicked any
+	returned := false
 	f.away.kind = wake
 	go func() {
 		defer func() {
@@ -179,10 +183,14 @@ func (f *Fiber) Away(fn func()) {
 			f.d.send(&f.away)
 		}()
 		fn()
+		returned = true
 	}()
 	f.yield(struct{}{})
-	if panicked != nil {
+	switch {
+	case panicked != nil:
 		panic(panicked)
+	case !returned:
+		runtime.Goexit()
 	}
 }
 

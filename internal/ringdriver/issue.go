@@ -239,7 +239,8 @@ func (d *Driver) ends(r *request) (all bool) {
 		d.done(r)
 		return true
 	}
-	if r.left < r.depth && r.slots != nil {
+	// What a batch has beyond its first slot is lent to it as long as nobody else waits.
+	if r.slots != nil && (r.left < r.depth || r.depth > 1 && r.slots.Wanted()) {
 		r.depth--
 		r.slots.Drop()
 	}

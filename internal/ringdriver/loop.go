@@ -58,12 +58,12 @@ func (d *Driver) drive(gen uint64) {
 		d.ready, d.next = slices.Delete(d.ready, 0, d.next), 0
 		d.describeAll()
 		d.callOff()
-		d.chain.run()
+		d.wake()
 		if !d.rest() {
 			return
 		}
 		d.ring.Reap(d.reaped)
-		d.chain.run()
+		d.wake()
 		if d.woken > 0 {
 			d.woken = 0
 			d.yielder.yield()

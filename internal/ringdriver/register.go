@@ -7,15 +7,19 @@ import (
 	"github.com/iolane/iolane/internal/uring"
 )
 
-// ErrRegistered: there is memory registered already.
-var ErrRegistered = errors.New("another slab is registered")
+var (
+	// ErrRegistered: there is memory registered already.
+	ErrRegistered = errors.New("another slab is registered")
+	// ErrEnded: the driver has ended.
+	ErrEnded = errors.New("the driver has ended")
+)
 
 // Register makes the kernel look up the pages of a slab once, instead of in each
-// operation. The error is ErrRegistered, or the kernel's: above all ENOMEM, where the limit
+// operation. The error is ErrRegistered, ErrEnded, or the kernel's: above all ENOMEM, where the limit
 // on locked memory is small. The ring goes on as before then. The memory must not be given
 // back before Unregister has returned.
 func (d *Driver) Register(s *fileop.Slab) (err error) {
-	d.do(func() {
+	ran := d.do(func() {
 		i := d.ring.Info()
 		switch {
 		case d.slab != nil:
@@ -28,6 +32,9 @@ func (d *Driver) Register(s *fileop.Slab) (err error) {
 			}
 		}
 	})
+	if !ran {
+		return ErrEnded
+	}
 	return err
 }
 
@@ -41,14 +48,21 @@ func (d *Driver) Unregister(s *fileop.Slab) {
 	})
 }
 
-// do has a function run on the driver, and waits for it. After the end of the driver it is
-// not run.
-func (d *Driver) do(fn func()) {
+// do has a function run on the driver, and waits for it. It reports false when the driver has
+// ended without.
+func (d *Driver) do(fn func()) (ran bool) {
 	done := make(chan struct{})
 	d.send(&message{kind: errand, fn: func() { fn(); close(done) }})
 	select {
 	case <-done:
+		return true
 	case <-d.ended:
+	}
+	select {
+	case <-done:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -11,8 +11,9 @@ import (
 // Slots are the rights to have operations in flight. The driver calls the methods, so they
 // must not block.
 type Slots interface {
-	Grow(n int) int // gets up to n more that are free, and says how many
-	Drop()          // gives one back that is not needed any more
+	Grow(n int) int // gets up to n more that are free and nobody waits for, and says how many
+	Drop()          // gives one back
+	Wanted() bool   // somebody waits for one
 }
 
 // request is one or more operations that one caller, or one fiber, waits for.
@@ -37,6 +38,7 @@ type request struct {
 	left      int      // that have not ended
 	tries     int      // how often one of them was lost
 	last      int      // the place of the one described last
+	rouses    bool     // it is the last of its chain
 	calledOff bool     // by its caller
 	listed    bool     // in pending
 	behind    *request // in pending; then in the chain, where it is its caller's
@@ -116,6 +118,9 @@ func (d *Driver) Do(ctx context.Context, op *fileop.Op) {
 // DoAll has the operations done, or those of the given indices, at most depth at a time,
 // and waits until all have ended. Slots may be nil.
 func (d *Driver) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, slots Slots) {
+	if which == nil && len(ops) == 0 || which != nil && len(which) == 0 {
+		return
+	}
 	done := ctx.Done()               // it may panic: not while something is in flight
 	r := d.requests.Get().(*request) //nolint:errcheck // nothing else is in there
 	r.use(ops, which, depth, slots)

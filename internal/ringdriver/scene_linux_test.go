@@ -226,6 +226,8 @@ type drops func()
 
 func (drops) Grow(int) int { return 0 }
 
+func (drops) Wanted() bool { return false }
+
 func (d drops) Drop() {
 	if d != nil {
 		d()
