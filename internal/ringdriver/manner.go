@@ -31,6 +31,13 @@ type pace struct {
 
 func (p *pace) add(q pace) { p.took, p.n = p.took+q.took, p.n+q.n }
 
+// fade makes what is long ago count less: it keeps n below most.
+func (p *pace) fade(most int) {
+	for p.n > most {
+		p.took, p.n = p.took/2, p.n/2
+	}
+}
+
 // each is how long one took.
 func (p *pace) each() float64 { return float64(p.took) / float64(max(p.n, 1)) }
 
@@ -50,6 +57,7 @@ func (m *manner) end() {
 	m.left--
 	if !m.trying {
 		m.usual.add(m.now)
+		m.usual.fade(often * m.now.n)
 		if m.left <= 0 {
 			m.trying, m.left, m.other = true, trial, pace{}
 		}

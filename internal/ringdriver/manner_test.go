@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rounds wakes n goroutines so many times, each of which takes as long as cost says, and
+// wakings wakes n goroutines so many times, each of which takes as long as cost says, and
 // returns how many times they were a crowd.
-func rounds(m *manner, times, n int, cost func(crowd bool) time.Duration) (crowds int) {
+func wakings(m *manner, times, n int, cost func(crowd bool) time.Duration) (crowds int) {
 	for range times {
 		m.begin(n)
 		if m.crowd() {
@@ -39,12 +39,12 @@ func TestTheMannerThatCostsLessIsTheUsualOne(t *testing.T) {
 			}
 			return 10 * time.Microsecond
 		}
-		crowds := rounds(&m, 100_000, 60, light)
+		crowds := wakings(&m, 100_000, 60, light)
 		require.Positive(t, crowds)
 		require.Less(t, crowds, 150)
-		crowds = rounds(&m, 20_000, 20, heavy)
+		crowds = wakings(&m, 20_000, 20, heavy)
 		require.Greater(t, crowds, 20_000-seldom-100)
-		crowds = rounds(&m, 20_000, 60, light)
+		crowds = wakings(&m, 20_000, 60, light)
 		require.Less(t, crowds, seldom+100)
 	})
 }
@@ -54,7 +54,7 @@ func TestTheMannerThatCostsLessIsTheUsualOne(t *testing.T) {
 func TestAHopelessTrialEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		var m manner
-		crowds := rounds(&m, 100_000, 64, func(crowd bool) time.Duration {
+		crowds := wakings(&m, 100_000, 64, func(crowd bool) time.Duration {
 			if crowd {
 				return 10 * time.Millisecond / 64
 			}
@@ -69,6 +69,6 @@ func TestAHopelessTrialEndsAtOnce(t *testing.T) {
 func TestTheMannerDoesNotChangeForNothing(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		var m manner
-		require.Less(t, rounds(&m, 100_000, 10, func(bool) time.Duration { return time.Microsecond }), 150)
+		require.Less(t, wakings(&m, 100_000, 10, func(bool) time.Duration { return time.Microsecond }), 150)
 	})
 }
