@@ -38,6 +38,10 @@ var (
 	ErrKept = errors.New("too many tainted threads are kept")
 )
 
+// ErrConcurrencyUnavailable: the call would not run beside its caller, and so it does
+// not run. A [ConcurrencyError] matches it.
+var ErrConcurrencyUnavailable = errors.New("concurrency unavailable")
+
 // ErrThreadLimit: the lane may need more threads than the process may have. A
 // [ThreadLimitError] matches it.
 var ErrThreadLimit = errors.New("too many threads")

@@ -148,9 +148,10 @@ func (g *gated) enter(ctx context.Context, gate *lanegate.Gate, c *Call) (Slot, 
 	}
 	r := lanegate.Request{
 		Urgent:   c.Urgent,
-		FailFast: policy == FailFast,
+		FailFast: policy == FailFast && !c.Beyond,
 		NoWait:   c.NoWait,
 		Must:     c.Must,
+		Beyond:   c.Beyond,
 		Expire:   c.Accept,
 		Owner:    c.Owner,
 	}

@@ -81,6 +81,7 @@ type Call struct {
 	Urgent bool      // may use reserved slots, and has a queue of its own
 	NoWait bool      // take a free slot or return ErrReentry: the caller already holds one
 	Must   bool      // the owner's duty: passes a sealed lane and the bounds of the queue
+	Beyond bool      // waits for acceptance, whatever the policy and however many do
 }
 
 // Slot is the right to run one call, from Enter to Leave.

@@ -149,7 +149,11 @@ func (s *stay) enter(ctx context.Context, at *site, opts []Option) (*lanegate.Ti
 		}
 	}
 	if c.direct == nil || len(opts) > 0 || c.calls.watch != nil {
-		return nil, s.enterLane(ctx, opts)
+		lc := callOf(opts)
+		if err := s.enterLane(ctx, &lc); err != nil {
+			return nil, c.refuse(ctx, err, ioerr.Lane, lc.Label, s.at.id)
+		}
+		return nil, nil
 	}
 	r := c.direct.Plain()
 	r.Owner, r.NoWait = c.owner, s.nested(ctx)
@@ -177,10 +181,9 @@ func (s *stay) nested(ctx context.Context) bool {
 	return !s.plain && s.outer(ctx).holdsLane(s.core.lane)
 }
 
-// enterLane is enter for calls with options and for any lane.
-func (s *stay) enterLane(ctx context.Context, opts []Option) (err error) {
+// enterLane is enter for calls with options and for any lane. The error is the lane's.
+func (s *stay) enterLane(ctx context.Context, lc *lane.Call) (err error) {
 	c := s.core
-	lc := callOf(opts)
 	if c.gated != nil && lc.Key == "" && !lc.Urgent && (s.at == &c.here || !c.sharded) {
 		var ok bool
 		if s.slot, ok = c.gated.Try(); ok {
@@ -193,14 +196,14 @@ func (s *stay) enterLane(ctx context.Context, opts []Option) (err error) {
 		lc.Accept = *s.until
 	}
 	lc.Owner, lc.Handle = c.owner, s.at.id.Uint64()
-	lc.NoWait = s.nested(ctx)
+	lc.NoWait = lc.NoWait || s.nested(ctx)
 	s.list(lc.Label, waitsForLane)
-	if s.slot, err = c.lane.Enter(ctx, lc); err != nil {
-		return c.refuse(ctx, err, ioerr.Lane, lc.Label, s.at.id)
+	if s.slot, err = c.lane.Enter(ctx, *lc); err != nil {
+		return err
 	}
 	if c.gated == nil && c.state.Load() != stateOpen { // such a lane could not wake it
 		c.lane.Leave(s.slot)
-		return c.count(&c.refusals().shutdown)
+		return ioerr.ErrShutdown
 	}
 	s.slotted = true
 	s.list(lc.Label, runs)

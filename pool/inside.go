@@ -73,7 +73,7 @@ func onStack() bool {
 			var f runtime.Frame
 			f, more = frames.Next()
 			switch name, _, _ := strings.Cut(f.Function, "["); name {
-			case pkg + "run", pkg + "runShort", pkg + "transact", pkg + "runFiber", pkg + "(*parcel":
+			case pkg + "run", pkg + "runShort", pkg + "transact", pkg + "runFiber", pkg + "(*parcel", pkg + "(*flight":
 				return true
 			}
 		}

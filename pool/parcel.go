@@ -24,6 +24,9 @@ type parcel[T any] struct {
 	stick    func(label string, age time.Duration) // makes the handle refuse callers; nil outside transactions
 	giveBack func(left bool)                       // of the lease; nil outside transactions
 
+	now, beyond bool   // see flight.start
+	tell        func() // hears that the call begins; or nil
+
 	name     string
 	threaded bool        // the caller's context names a thread
 	carried  atomic.Bool // it has come to run
@@ -84,7 +87,7 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	if t.until != nil {
 		lc.Accept = *t.until
 	}
-	lc.Owner, lc.Handle, lc.NoWait = c.owner, at.id.Uint64(), t.nested(ctx)
+	lc.Owner, lc.Handle, lc.NoWait, lc.Beyond = c.owner, at.id.Uint64(), t.now || t.nested(ctx), t.beyond
 	t.name = lc.Label
 	t.list(t.name, waitsForLane)
 	err = carrier.Carry(ctx, lc, t)
@@ -97,6 +100,9 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	why, ok := errors.AsType[*ioerr.LeftError](err)
 	if left = ok; left {
 		return v, c.leftBehind(ctx, why, lc.Label, at.id)
+	}
+	if err == ioerr.ErrReentry && t.now {
+		return v, err
 	}
 	return v, c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
 }
@@ -112,6 +118,9 @@ func (t *parcel[T]) Run(on lane.Thread) {
 		return
 	}
 	t.begun = true
+	if t.tell != nil {
+		t.tell()
+	}
 	t.list(t.name, runs)
 	defer func() {
 		if !t.ended {

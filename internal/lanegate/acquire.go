@@ -52,6 +52,7 @@ type Request struct {
 	FailFast bool      // does not wait for acceptance
 	NoWait   bool      // takes a free slot or nothing
 	Must     bool      // duty of the owner: passes a draining gate and the bounds of the line
+	Beyond   bool      // waits for acceptance however many do
 	Inherits bool      // minds being the last one out of a closed gate
 	Expire   time.Time // acceptance deadline; zero: none
 	Owner    uint64    // whom Evict may name
@@ -164,7 +165,7 @@ func (g *Gate) enter(t *Ticket, r *Request) (Slot, Verdict) {
 	case accepted:
 	case r.FailFast:
 		v = Full
-	case class.room.n >= g.limits.waiters:
+	case class.room.n >= g.limits.waiters && !r.Beyond:
 		v = Overloaded
 	case !r.Expire.IsZero() && !time.Now().Before(r.Expire):
 		v = Expired

@@ -1,0 +1,376 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/iolane/iolane/internal/signal"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// GroupConfig makes a [Group]. The zero GroupConfig is ready to use: as many members at a
+// time as the lane has slots for, and the first error calls the others off.
+type GroupConfig struct {
+	// Limit is how many members may run at a time. Zero: the lane is the limit.
+	Limit int
+
+	// CollectAll lets the members go on when one has failed. Wait returns all errors.
+	CollectAll bool
+
+	// Errors is how many errors are kept for Wait with CollectAll; of more than that
+	// only the number is. Zero means 64.
+	Errors int
+}
+
+// Group is a set of calls that are waited for, and called off, together. A member leaves
+// nothing behind when it has ended but its error, so a Group may be fed for ever; after
+// Wait it can be used anew. All methods may be called from any goroutine. A Group comes
+// from [Pool.Group].
+//
+// A Group that is no longer used needs no closing, when its members have ended.
+type Group struct {
+	core  *core
+	rules GroupConfig
+	room  chan struct{} // a token for each member, up to Limit; nil: no limit
+
+	mu     sync.Mutex // a leaf
+	first  *member    // of those that have not ended
+	n      int        // how many there are, and how many wait for their time
+	cause  error      // why members are called off; nil: they are not
+	errs   []error
+	more   int // errors that are not kept
+	over   signal.Crowd
+	alarms alarms
+}
+
+// member is a call of a group.
+type member struct {
+	flight[struct{}]
+	group      *Group
+	limited    bool // it has a token
+	next, prev *member
+}
+
+// GroupError is the errors of several members of a [Group].
+type GroupError struct {
+	Errs []error // in the order in which the members ended
+	More int     // how many there were beyond these
+}
+
+// Error tells them, one a line.
+func (e *GroupError) Error() string {
+	var b strings.Builder
+	for i, err := range e.Errs {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(err.Error())
+	}
+	if e.More > 0 {
+		fmt.Fprintf(&b, "\nand %d more errors", e.More)
+	}
+	return b.String()
+}
+
+// Unwrap returns Errs.
+func (e *GroupError) Unwrap() []error { return e.Errs }
+
+// Group makes a Group whose members are calls of the pool. The error is an
+// *ioerr.ArgumentError.
+func (p *Pool[R]) Group(config GroupConfig) (*Group, error) {
+	c := p.own()
+	if c == nil || c.state.Load() == stateNone {
+		return nil, argument("p", "pool.Pool", "was not made by pool.New")
+	}
+	for name, v := range map[string]int{"Limit": config.Limit, "Errors": config.Errors} {
+		if v < 0 {
+			return nil, argument("pool.GroupConfig."+name, v, "must not be negative")
+		}
+	}
+	g := &Group{core: c, rules: config}
+	if config.Errors == 0 {
+		g.rules.Errors = 64
+	}
+	if config.Limit > 0 {
+		g.room = make(chan struct{}, config.Limit)
+	}
+	g.alarms.group, g.alarms.most = g, c.lane.Stats().Workers
+	return g, nil
+}
+
+// Go starts a call as a member of the group, as [Async] does: it returns when the call has
+// begun. It waits for room in the group first (Limit); from inside a member of this group
+// it does not, but runs the call at once, in the caller, when there is none.
+//
+// The context of the call ends with ctx, and when the group is called off. If ctx is that of
+// a member of this group, the new one has what that one was started with in its place, so
+// that it may go on when that one has ended.
+//
+// An error is that of a call that was refused; it is not one of the group's. The group
+// itself refuses calls from the time when it was called off until Wait has returned, with
+// what called it off, as Cancelled.
+func (g *Group) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
+	if g.core == nil {
+		return argument("g", "pool.Group", "was not made by Pool.Group")
+	}
+	if err := new(stay).check(ctx, g.core, lacks(fn == nil, "fn")); err != nil {
+		return err
+	}
+	m := &member{group: g}
+	if err := g.enter(ctx, m, opts); err != nil {
+		return err
+	}
+	m.calls(g.base(ctx), fn)
+	if err := g.add(m, opts); err != nil {
+		return m.fails(err)
+	}
+	if g.room != nil && !m.limited {
+		m.core = g.core
+		m.runHere(ctx, callOf(opts).Label)
+		return nil
+	}
+	err := m.start(ctx, g.core, false, opts)
+	if err != nil {
+		g.remove(m, nil)
+	}
+	return err
+}
+
+// calls says what a member does, with a context made from base.
+func (m *member) calls(base context.Context, fn func(context.Context) error) {
+	g := m.group
+	m.derive(base)
+	m.fn = func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(&groupContext{ctx, g, base}) }
+	m.end = func(_ struct{}, err error) { g.remove(m, err) }
+}
+
+// enter waits for room, but not if the caller is a member: it might hold up itself.
+func (g *Group) enter(ctx context.Context, m *member, opts []Option) error {
+	if g.room == nil {
+		return nil
+	}
+	select {
+	case g.room <- struct{}{}:
+		m.limited = true
+		return nil
+	default:
+	}
+	if g.inside(ctx) {
+		return nil
+	}
+	select {
+	case g.room <- struct{}{}:
+		m.limited = true
+		return nil
+	case <-ctx.Done():
+		return g.core.refuse(ctx, ctx.Err(), ioerr.Executor, callOf(opts).Label, g.core.here.id)
+	}
+}
+
+// add makes m a member, unless the group is called off.
+func (g *Group) add(m *member, opts []Option) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cause != nil {
+		g.leaveRoom(m)
+		return g.calledOff(opts)
+	}
+	g.n++
+	g.link(m)
+	return nil
+}
+
+// join makes m, which is counted already, a member; or reports that the group was called
+// off meanwhile.
+func (g *Group) join(m *member) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cause != nil {
+		g.leaveRoom(m)
+		g.done(1)
+		return false
+	}
+	g.link(m)
+	return true
+}
+
+// calledOff is the error of a call that comes too late. mu is held.
+func (g *Group) calledOff(opts []Option) error {
+	return g.core.count(&ioerr.Error{
+		Outcome: ioerr.Cancelled, Origin: ioerr.Executor, Effect: ioerr.None,
+		Label: callOf(opts).Label, Lane: g.core.lane.Name(), Err: g.cause,
+	})
+}
+
+func (g *Group) link(m *member) {
+	if m.next = g.first; m.next != nil {
+		m.next.prev = m
+	}
+	g.first = m
+}
+
+func (g *Group) leaveRoom(m *member) {
+	if m.limited {
+		<-g.room
+	}
+}
+
+// remove forgets a member. err is what it ended with.
+func (g *Group) remove(m *member, err error) {
+	g.mu.Lock()
+	if m.prev == nil {
+		g.first = m.next
+	} else {
+		m.prev.next = m.next
+	}
+	if m.next != nil {
+		m.next.prev = m.prev
+	}
+	off := g.note(err)
+	g.leaveRoom(m)
+	g.done(1)
+	g.mu.Unlock()
+	callOff(off, err)
+}
+
+// note keeps the error of a member, and returns whom that calls off. mu is held.
+func (g *Group) note(err error) (off []*member) {
+	switch {
+	case err == nil || g.cause != nil && !g.rules.CollectAll:
+		return nil
+	case !g.rules.CollectAll:
+		off = g.stop(err)
+	}
+	g.keep(err)
+	return off
+}
+
+func (g *Group) keep(err error) {
+	if len(g.errs) < g.rules.Errors {
+		g.errs = append(g.errs, err)
+		return
+	}
+	g.more++
+}
+
+// stop lets nobody in any more, and returns whom to call off. mu is held.
+func (g *Group) stop(cause error) (off []*member) {
+	g.cause = cause
+	for m := g.first; m != nil; m = m.next {
+		off = append(off, m)
+	}
+	g.done(g.alarms.drop())
+	return off
+}
+
+// callOff ends contexts, which may run code of others.
+func callOff(off []*member, cause error) {
+	for _, m := range off {
+		m.cancel(cause)
+	}
+}
+
+// done counts members that have ended. mu is held.
+func (g *Group) done(n int) {
+	if g.n -= n; g.n == 0 {
+		g.over.WakeAll()
+	}
+}
+
+// Cancel calls off all members that there are: their contexts end with the cause (nil:
+// context.Canceled), those that wait for a slot or for their time are dropped. Wait
+// returns it as an error, and must be called before the group can be used again.
+func (g *Group) Cancel(cause error) {
+	if g.core == nil {
+		return
+	}
+	if cause == nil {
+		cause = context.Canceled
+	}
+	g.mu.Lock()
+	var off []*member
+	if g.cause == nil {
+		off = g.stop(cause)
+		g.keep(&ioerr.Error{
+			Outcome: outcomeOfCause(cause), Origin: ioerr.Executor, Effect: ioerr.Unknown, Lane: g.core.lane.Name(), Err: cause,
+		})
+	}
+	g.mu.Unlock()
+	callOff(off, cause)
+}
+
+func outcomeOfCause(cause error) ioerr.Outcome {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return ioerr.TimedOut
+	}
+	return ioerr.Cancelled
+}
+
+// Wait waits until there is no member, and returns what went wrong: nil, the error of one
+// member, or a *GroupError. Each of these is an *ioerr.Error with the label of the call; a
+// panic is the *ioerr.PanicError in it. Without CollectAll there is only the first.
+//
+// When ctx ends, Wait calls the members off (Cancel), and goes on to wait for them.
+//
+// Several may wait at a time; then one of them gets the errors. From inside a member Wait
+// is ErrReentry.
+func (g *Group) Wait(ctx context.Context) error {
+	switch {
+	case g.core == nil:
+		return argument("g", "pool.Group", "was not made by Pool.Group")
+	case ctx == nil:
+		return argument("ctx", nil, "must not be nil")
+	case g.inside(ctx):
+		return &g.core.refusals().inside
+	}
+	g.mu.Lock()
+	for g.n > 0 {
+		if !g.over.Wait(ctx, &g.mu) {
+			g.Cancel(context.Cause(ctx))
+			ctx = context.WithoutCancel(ctx)
+		}
+		g.mu.Lock()
+	}
+	errs, more := g.errs, g.more
+	g.errs, g.more, g.cause = nil, 0, nil
+	g.mu.Unlock()
+	switch {
+	case len(errs) == 0:
+		return nil
+	case len(errs) == 1 && more == 0:
+		return errs[0]
+	}
+	return &GroupError{Errs: errs, More: more}
+}
+
+// groupContext is what a member gets. It tells that the caller is inside.
+type groupContext struct {
+	context.Context
+	group *Group
+	base  context.Context //nolint:containedctx // of the member
+}
+
+// groupKey asks whether a context is inside a group.
+type groupKey struct{ *Group }
+
+// Value implements context.Context.
+func (c *groupContext) Value(key any) any {
+	if k, ok := key.(groupKey); ok && k.Group == c.group {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+func (g *Group) inside(ctx context.Context) bool { return ctx.Value(groupKey{g}) != nil }
+
+// base is what the context of a new member is made from. That of a member ends with it,
+// and those that it has started need not: so they have the same base.
+func (g *Group) base(ctx context.Context) context.Context {
+	if c, ok := ctx.Value(groupKey{g}).(*groupContext); ok {
+		return c.base
+	}
+	return ctx
+}
