@@ -23,7 +23,7 @@
 //	Failed              Lane          None    ErrQueueFull, ErrKeyBusy, ErrOverloaded, ErrReentry, ErrSaturated
 //	Failed              Handle, Lane  None    *StuckError: a call that does not end holds the handle or the key
 //	Failed              Handle        None    *UnfitError: the resource is down or poisoned
-//	Failed              Lane          None    *UnsupportedError: the lane does not run such calls; *StartError: no thread
+//	Failed              Lane          None    *UnsupportedError: the lane does not run such calls; *StartError: no thread; *ConcurrencyError: no slot at once
 //	Failed              Handle        Done    opened, but the handle was destroyed meanwhile
 //	Failed              Leaf          Done    *HookError, from Destroy or Replace: the disposal failed
 //	Failed              Executor      None    *ArgumentError; ErrReentry from Shutdown inside a call

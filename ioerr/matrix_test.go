@@ -154,6 +154,8 @@ func TestAsTypeFindsWhatIsCarried(t *testing.T) {
 				sameType(t, c, w.name, err, want)
 			case *ioerr.UnsupportedError:
 				sameType(t, c, w.name, err, want)
+			case *ioerr.ConcurrencyError:
+				sameType(t, c, w.name, err, want)
 			case *ioerr.ThreadLimitError:
 				sameType(t, c, w.name, err, want)
 			case *ioerr.StartError:

@@ -68,6 +68,12 @@
 // and Config.OnEvent report what takes too long while it does, with no need for a slot or
 // a goroutine of the pool's that could be stuck, too.
 //
+// # Calls side by side
+//
+// Async starts a call and returns a Future; Concurrent does so only if the call runs beside
+// its caller, at once. A Group is a set of calls that are waited for, and called off,
+// together; Group.After has a call wait for its time without a slot and without a goroutine.
+//
 // # Nested calls
 //
 // A call may make calls of its own, on the same pool or others, and must pass on the

@@ -104,7 +104,7 @@ func (f *flight[T]) admit(lc *lane.Call, opts []Option, apart bool) (err error) 
 
 // refused is the error for what the lane said. ErrReentry is for start, which may go on.
 func (f *flight[T]) refused(err error, lc *lane.Call) error {
-	if err == ioerr.ErrReentry && lc.NoWait {
+	if lc.NoWait && errors.Is(err, ioerr.ErrReentry) {
 		return err
 	}
 	return f.core.refuse(f.ctx, err, ioerr.Lane, lc.Label, f.at.id)

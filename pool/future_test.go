@@ -228,7 +228,7 @@ func TestAFutureEndsHoweverItsCallDoes(t *testing.T) {
 // each runs a test on each kind of lane, with two slots.
 func each(t *testing.T, test func(*testing.T, lane.Lane)) {
 	t.Helper()
-	make := map[string]func() (lane.Lane, error){
+	lanes := map[string]func() (lane.Lane, error){
 		"Threads": func() (lane.Lane, error) { return lane.NewThreads(lane.Config{Workers: 2}) },
 		"Sharded": func() (lane.Lane, error) {
 			return lane.NewSharded(lane.ShardedConfig{Config: lane.Config{Workers: 2}, Shards: 2})
@@ -240,7 +240,7 @@ func each(t *testing.T, test func(*testing.T, lane.Lane)) {
 		"Pinned": func() (lane.Lane, error) { return lane.NewPinned(lane.PinnedConfig{Config: lane.Config{Workers: 2}}) },
 		"Ring":   func() (lane.Lane, error) { return lane.NewRing(lane.RingConfig{Config: lane.Config{Workers: 2}}) },
 	}
-	for name, newLane := range make {
+	for name, newLane := range lanes {
 		t.Run(name, func(t *testing.T) {
 			l, err := newLane()
 			require.NoError(t, err)

@@ -3,8 +3,6 @@ package pool
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/iolane/iolane/internal/signal"
@@ -45,38 +43,6 @@ type Group struct {
 	over   signal.Crowd
 	alarms alarms
 }
-
-// member is a call of a group.
-type member struct {
-	flight[struct{}]
-	group      *Group
-	limited    bool // it has a token
-	next, prev *member
-}
-
-// GroupError is the errors of several members of a [Group].
-type GroupError struct {
-	Errs []error // in the order in which the members ended
-	More int     // how many there were beyond these
-}
-
-// Error tells them, one a line.
-func (e *GroupError) Error() string {
-	var b strings.Builder
-	for i, err := range e.Errs {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(err.Error())
-	}
-	if e.More > 0 {
-		fmt.Fprintf(&b, "\nand %d more errors", e.More)
-	}
-	return b.String()
-}
-
-// Unwrap returns Errs.
-func (e *GroupError) Unwrap() []error { return e.Errs }
 
 // Group makes a Group whose members are calls of the pool. The error is an
 // *ioerr.ArgumentError.
@@ -139,14 +105,6 @@ func (g *Group) Go(ctx context.Context, fn func(context.Context) error, opts ...
 	return err
 }
 
-// calls says what a member does, with a context made from base.
-func (m *member) calls(base context.Context, fn func(context.Context) error) {
-	g := m.group
-	m.derive(base)
-	m.fn = func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(&groupContext{ctx, g, base}) }
-	m.end = func(_ struct{}, err error) { g.remove(m, err) }
-}
-
 // enter waits for room, but not if the caller is a member: it might hold up itself.
 func (g *Group) enter(ctx context.Context, m *member, opts []Option) error {
 	if g.room == nil {
@@ -168,72 +126,6 @@ func (g *Group) enter(ctx context.Context, m *member, opts []Option) error {
 	case <-ctx.Done():
 		return g.core.refuse(ctx, ctx.Err(), ioerr.Executor, callOf(opts).Label, g.core.here.id)
 	}
-}
-
-// add makes m a member, unless the group is called off.
-func (g *Group) add(m *member, opts []Option) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.cause != nil {
-		g.leaveRoom(m)
-		return g.calledOff(opts)
-	}
-	g.n++
-	g.link(m)
-	return nil
-}
-
-// join makes m, which is counted already, a member; or reports that the group was called
-// off meanwhile.
-func (g *Group) join(m *member) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.cause != nil {
-		g.leaveRoom(m)
-		g.done(1)
-		return false
-	}
-	g.link(m)
-	return true
-}
-
-// calledOff is the error of a call that comes too late. mu is held.
-func (g *Group) calledOff(opts []Option) error {
-	return g.core.count(&ioerr.Error{
-		Outcome: ioerr.Cancelled, Origin: ioerr.Executor, Effect: ioerr.None,
-		Label: callOf(opts).Label, Lane: g.core.lane.Name(), Err: g.cause,
-	})
-}
-
-func (g *Group) link(m *member) {
-	if m.next = g.first; m.next != nil {
-		m.next.prev = m
-	}
-	g.first = m
-}
-
-func (g *Group) leaveRoom(m *member) {
-	if m.limited {
-		<-g.room
-	}
-}
-
-// remove forgets a member. err is what it ended with.
-func (g *Group) remove(m *member, err error) {
-	g.mu.Lock()
-	if m.prev == nil {
-		g.first = m.next
-	} else {
-		m.prev.next = m.next
-	}
-	if m.next != nil {
-		m.next.prev = m.prev
-	}
-	off := g.note(err)
-	g.leaveRoom(m)
-	g.done(1)
-	g.mu.Unlock()
-	callOff(off, err)
 }
 
 // note keeps the error of a member, and returns whom that calls off. mu is held.
@@ -326,11 +218,12 @@ func (g *Group) Wait(ctx context.Context) error {
 	case g.inside(ctx):
 		return &g.core.refusals().inside
 	}
+	until := ctx
 	g.mu.Lock()
 	for g.n > 0 {
-		if !g.over.Wait(ctx, &g.mu) {
+		if !g.over.Wait(until, &g.mu) {
 			g.Cancel(context.Cause(ctx))
-			ctx = context.WithoutCancel(ctx)
+			until = context.Background()
 		}
 		g.mu.Lock()
 	}
@@ -344,33 +237,4 @@ func (g *Group) Wait(ctx context.Context) error {
 		return errs[0]
 	}
 	return &GroupError{Errs: errs, More: more}
-}
-
-// groupContext is what a member gets. It tells that the caller is inside.
-type groupContext struct {
-	context.Context
-	group *Group
-	base  context.Context //nolint:containedctx // of the member
-}
-
-// groupKey asks whether a context is inside a group.
-type groupKey struct{ *Group }
-
-// Value implements context.Context.
-func (c *groupContext) Value(key any) any {
-	if k, ok := key.(groupKey); ok && k.Group == c.group {
-		return c
-	}
-	return c.Context.Value(key)
-}
-
-func (g *Group) inside(ctx context.Context) bool { return ctx.Value(groupKey{g}) != nil }
-
-// base is what the context of a new member is made from. That of a member ends with it,
-// and those that it has started need not: so they have the same base.
-func (g *Group) base(ctx context.Context) context.Context {
-	if c, ok := ctx.Value(groupKey{g}).(*groupContext); ok {
-		return c.base
-	}
-	return ctx
 }

@@ -236,7 +236,7 @@ func TestGoRacesWait(t *testing.T) {
 		}))
 	}
 	close(stop)
-	require.EqualValues(t, 1000, <-seen+<-seen)
+	require.Equal(t, 1000, <-seen+<-seen)
 	require.EqualValues(t, 1000, failed.Load())
 }
 

@@ -101,7 +101,7 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	if left = ok; left {
 		return v, c.leftBehind(ctx, why, lc.Label, at.id)
 	}
-	if err == ioerr.ErrReentry && t.now {
+	if t.now && errors.Is(err, ioerr.ErrReentry) {
 		return v, err
 	}
 	return v, c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
