@@ -3,7 +3,6 @@ package file
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/fileop"
@@ -60,7 +59,9 @@ func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
 			continue
 		}
 		op.N, op.Err = all[i].N, all[i].Err
-		if _, refused := errors.AsType[*ioerr.Error](op.Err); !refused {
+		if _, refused := errors.AsType[*ioerr.Error](op.Err); refused {
+			op.Err = p.result(op, op.Err)
+		} else {
 			op.Err = p.outcome(ctx, op)
 		}
 	}
@@ -113,7 +114,8 @@ func (p *Pool) together(ops []Op) (all []Op, ids []handle.ID) {
 func copies(op *Op) bool { return op.More != nil && op.More.File2 != nil }
 
 // Fiber runs fn, which does operations one after the other, where that costs least; see
-// pool.Pool.Fiber. fn must pass on the context that it is given.
+// pool.Pool.Fiber, also for what fn must not wait for nor lock. It must pass on the
+// context that it is given.
 func (p *Pool) Fiber(ctx context.Context, fn func(context.Context) error, opts ...pool.Option) error {
 	return p.Pool().Fiber(ctx, fn, opts...)
 }
@@ -132,8 +134,8 @@ func (p *Pool) prepare(op *Op) error {
 	if name := lacks(op); name != "" {
 		return bad(name, nil, "must not be nil")
 	}
-	if op.Off == math.MinInt64 || op.More != nil && op.More.Off2 < 0 {
-		return bad("off", "negative", "must be at least 0")
+	if err := sense(op); err != nil {
+		return err
 	}
 	op.N, op.Err = 0, nil
 	// An fsync that is interrupted may have used up the one report of an error.

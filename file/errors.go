@@ -14,16 +14,31 @@ import (
 // result is the error of an operation for its caller. err is what the pool says, with
 // what the system has said in it as it is.
 func (p *Pool) result(op *Op, err error) error {
-	if err == nil || op.Err == nil {
-		return err
-	}
 	e, ok := errors.AsType[*ioerr.Error](err)
-	if !ok || e.Origin != ioerr.Leaf {
+	switch {
+	case !ok:
+		return err
+	case e.Err == ioerr.ErrHandleNotFound && op.File != nil: //nolint:errorlint // as it is, not in what the system said
+		told := *e
+		told.Err = named(op, errClosed{})
+		return &told
+	case op.Err == nil || e.Origin != ioerr.Leaf:
 		return err
 	}
 	told := *e // several may have got the same one
 	told.Err = named(op, e.Err)
 	return &told
+}
+
+// errClosed is what there is to say of a file that is not in the pool any more.
+type errClosed struct{}
+
+// Error implements error.
+func (errClosed) Error() string { return fs.ErrClosed.Error() }
+
+// Is matches fs.ErrClosed and ErrHandleNotFound.
+func (errClosed) Is(target error) bool {
+	return target == fs.ErrClosed || target == ioerr.ErrHandleNotFound
 }
 
 // outcome is the error of an operation that was done together with others, for which

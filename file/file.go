@@ -10,7 +10,7 @@ import (
 )
 
 // File is an open file of a [Pool]. All methods may be called from any goroutine. Errors
-// of its methods are those of [Pool.Do], but for io.EOF.
+// of its methods are those of [Pool.Do], but for io.EOF. The zero File refuses operations.
 type File struct {
 	pool *Pool
 	file *fileop.File
@@ -22,6 +22,14 @@ func (f *File) op() *fileop.File {
 		return nil
 	}
 	return f.file
+}
+
+// owner is the pool of the file: nil, which refuses everything, of one that no pool has opened.
+func (f *File) owner() *Pool {
+	if f == nil {
+		return nil
+	}
+	return f.pool
 }
 
 // Name returns the name with which the file was opened.
@@ -44,12 +52,17 @@ func (f *File) Alignment() (memory, offset int) {
 	return f.file.DirectMem, f.file.DirectOff
 }
 
-// Close closes the file: what comes later, and what has not begun, is refused with
-// ErrHandleNotFound; what runs comes to its end; then the descriptor is closed. Close waits
+// Close closes the file: what comes later, and what has not begun, is refused with an error
+// that matches fs.ErrClosed and ErrHandleNotFound; what runs comes to its end; then the descriptor is closed. Close waits
 // for that, as pool.Pool.Destroy does, and returns what close(2) says (an
 // *ioerr.HookError). When ctx ends it stops waiting; the file is closed all the same.
 // Another Close does nothing.
-func (f *File) Close(ctx context.Context) error { return f.pool.files.Destroy(ctx, f.file.ID) }
+func (f *File) Close(ctx context.Context) error {
+	if err := f.owner().open(); err != nil {
+		return err
+	}
+	return f.pool.files.Destroy(ctx, f.file.ID)
+}
 
 // ReadAt reads len(buf) bytes from offset off. Like io.ReaderAt it returns an error if it
 // returns fewer: io.EOF at the end of the file.
@@ -64,7 +77,7 @@ func (f *File) ReadAt(ctx context.Context, buf []byte, off int64, opts ...pool.O
 // Readv is ReadAt into several buffers, one after the other.
 func (f *File) Readv(ctx context.Context, bufs [][]byte, off int64, opts ...pool.Option) (int64, error) {
 	op := Readv(f, bufs, off)
-	err := f.pool.Do(ctx, &op, opts...)
+	err := f.owner().Do(ctx, &op, opts...)
 	if err == nil && op.N < op.Size() {
 		err = io.EOF
 	}
@@ -89,7 +102,7 @@ func (f *File) WriteAt(ctx context.Context, buf []byte, off int64, opts ...pool.
 // Writev is WriteAt of several buffers, one after the other.
 func (f *File) Writev(ctx context.Context, bufs [][]byte, off int64, opts ...pool.Option) (int64, error) {
 	op := Writev(f, bufs, off)
-	err := f.pool.Do(ctx, &op, opts...)
+	err := f.owner().Do(ctx, &op, opts...)
 	return op.N, err
 }
 
@@ -132,7 +145,7 @@ func (f *File) Allocate(ctx context.Context, off, n int64, opts ...pool.Option) 
 // Stat describes the file.
 func (f *File) Stat(ctx context.Context, opts ...pool.Option) (Info, error) {
 	op := Stat(f)
-	err := f.pool.Do(ctx, &op, opts...)
+	err := f.owner().Do(ctx, &op, opts...)
 	return op.More.Info, err
 }
 
@@ -170,7 +183,7 @@ func (f *File) UnlockRange(ctx context.Context, off, n int64, opts ...pool.Optio
 // fewer bytes if src ends before.
 func (f *File) CopyRange(ctx context.Context, dstOff int64, src *File, off, n int64, opts ...pool.Option) (int64, error) {
 	op := CopyRange(f, dstOff, src, off, n)
-	err := f.pool.Do(ctx, &op, opts...)
+	err := f.owner().Do(ctx, &op, opts...)
 	if err == nil && op.N < n {
 		err = io.EOF
 	}
@@ -179,6 +192,9 @@ func (f *File) CopyRange(ctx context.Context, dstOff int64, src *File, off, n in
 
 // do does an operation in an Op that is kept, so that nothing is allocated.
 func (f *File) do(ctx context.Context, op Op, opts []pool.Option) (int, error) {
+	if f == nil || f.pool == nil {
+		return 0, f.owner().open()
+	}
 	mine, ok := f.pool.ops.Get().(*Op)
 	if !ok {
 		mine = new(Op)

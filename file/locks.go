@@ -31,10 +31,10 @@ func Unlock(f *File) Op {
 // lock of Linux that belongs to this opening of the file (F_OFD_SETLK) and not to the
 // process. Exclusive needs a file that is open for writing, Shared one for reading.
 func LockRange(f *File, mode LockMode, off, n int64) Op {
-	return Op{Kind: fileop.RangeLock, File: f.op(), Flags: int32(mode), Off: off, Len: n}
+	return Op{Kind: fileop.RangeLock, File: f.op(), Flags: int32(mode), Off: offset(off), Len: n}
 }
 
 // UnlockRange gives up what LockRange took, or a part of it.
 func UnlockRange(f *File, off, n int64) Op {
-	return Op{Kind: fileop.RangeLock, File: f.op(), Flags: fileop.Unlock, Off: off, Len: n}
+	return Op{Kind: fileop.RangeLock, File: f.op(), Flags: fileop.Unlock, Off: offset(off), Len: n}
 }

@@ -30,7 +30,7 @@ func (p *Pool) Open(ctx context.Context, name string, flag int, perm fs.FileMode
 		if op.Err != nil {
 			return nil, named(&op, op.Err)
 		}
-		f := &fileop.File{Name: name, FD: uintptr(op.N)}
+		f := &fileop.File{Name: name, FD: uintptr(op.N), Appends: flag&os.O_APPEND != 0}
 		if err := fileop.Describe(f); err != nil {
 			_ = p.close(f)
 			return nil, named(&op, err)

@@ -2,7 +2,6 @@ package file
 
 import (
 	"io/fs"
-	"math"
 	"time"
 
 	"github.com/iolane/iolane/internal/fileop"
@@ -80,7 +79,7 @@ func Datasync(f *File) Op { return Op{Kind: fileop.Fdatasync, File: f.op()} }
 // mode is 0, which makes the file longer where it is shorter, or flags of the system
 // (unix.FALLOC_FL_KEEP_SIZE).
 func Allocate(f *File, mode int, off, n int64) Op {
-	return Op{Kind: fileop.Fallocate, File: f.op(), Flags: int32(mode), Off: off, Len: n}
+	return Op{Kind: fileop.Fallocate, File: f.op(), Flags: int32(mode), Off: offset(off), Len: n}
 }
 
 // Truncate makes the file so many bytes long.
@@ -99,7 +98,7 @@ func StatName(name string) Op {
 // Advise tells the kernel how the n bytes from off will be used (0: to the end), as
 // posix_fadvise(2): advice is one of its numbers (unix.FADV_SEQUENTIAL).
 func Advise(f *File, advice int, off, n int64) Op {
-	return Op{Kind: fileop.Advise, File: f.op(), Flags: int32(advice), Off: off, Len: n}
+	return Op{Kind: fileop.Advise, File: f.op(), Flags: int32(advice), Off: offset(off), Len: n}
 }
 
 // CopyRange copies n bytes from offset off of src to dstOff of dst, in the kernel where
@@ -130,14 +129,6 @@ func Sleep(d time.Duration) Op { return Op{Kind: fileop.Sleep, Off: int64(d)} }
 
 // Nop does nothing, in a slot.
 func Nop() Op { return Op{} }
-
-// offset keeps a mistake apart from fileop.AtPosition; [Pool.Do] refuses it.
-func offset(off int64) int64 {
-	if off < 0 {
-		return math.MinInt64
-	}
-	return off
-}
 
 // vector makes sure that no buffers are not taken for none of a vectored transfer.
 func vector(bufs [][]byte) [][]byte {

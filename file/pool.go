@@ -69,6 +69,9 @@ func NewPool(c Config) (*Pool, error) {
 	if c.Share == 0 {
 		c.Share = 1<<16 - 1
 	}
+	if c.Buffers != nil && c.Buffers.slab == nil {
+		return nil, bad("file.Config.Buffers", "Buffers", "was not made by NewBuffers")
+	}
 	p := new(Pool)
 	p.held.close = p.close
 	if c.Interrupt {

@@ -81,6 +81,8 @@ func (c StreamConfig) complete(f *File) (StreamConfig, error) {
 	switch {
 	case f == nil:
 		return c, bad("f", nil, "must not be nil")
+	case f.file == nil:
+		return c, bad("f", "file.File", "was not made by a file.Pool")
 	case !f.file.Seeks:
 		return c, bad("f", f.Name(), "must have offsets: use Read and Write for a pipe")
 	case c.Offset < 0:

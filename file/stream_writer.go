@@ -23,8 +23,8 @@ import (
 // become longer by that is then cut to where the Writer ended; who looks at it in between,
 // and who crashes, sees zeros there.
 //
-// The file must not have been opened with os.O_APPEND. A file is not made shorter: what
-// was there beyond the end of the Writer stays.
+// A file that was opened with os.O_APPEND is refused. A file is not made shorter: what was
+// there beyond the end of the Writer stays.
 type Writer struct {
 	s blocks
 
@@ -50,6 +50,9 @@ var (
 func NewWriter(ctx context.Context, f *File, c StreamConfig, opts ...pool.Option) (*Writer, error) {
 	if c.Limit != 0 {
 		return nil, bad("file.StreamConfig.Limit", c.Limit, "must be 0 for a Writer")
+	}
+	if f != nil && f.file != nil && f.file.Appends {
+		return nil, bad("f", f.Name(), "must not have been opened with os.O_APPEND, which writes elsewhere")
 	}
 	w := &Writer{base: c.Offset}
 	if err := w.s.open(ctx, f, c, opts); err != nil {

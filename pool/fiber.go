@@ -13,7 +13,10 @@ import (
 // If the lane is a lane.Operator fn is one call with one slot, and runs as a coroutine of
 // the lane: operations made with the context that it is given, or one made from that, cost
 // no slot and no switch of goroutines. What else blocks fn holds up others on the lane for
-// a while, and fn must not call runtime.LockOSThread.
+// some milliseconds. It keeps its slot all the while: so fn must not wait for anything, such as a
+// mutex, that another caller gives up only when it has had an operation done on the same
+// lane. Nor may fn, or anything that it calls, keep its thread locked
+// (runtime.LockOSThread) while it makes an operation: the runtime ends the process then.
 //
 // On any other lane fn runs on the caller's goroutine, without a slot: its operations take
 // slots, one by one. Options but Label do not count there.

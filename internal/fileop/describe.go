@@ -20,6 +20,7 @@ func Describe(f *File) error {
 	}
 	block := info.Mode&fs.ModeDevice != 0 && info.Mode&fs.ModeCharDevice == 0
 	f.Seeks = info.Mode.IsRegular() || block
+	f.Appends = f.Appends || rawio.Appends(f.FD)
 	f.Direct, f.DirectMem, f.DirectOff = false, 0, 0
 	if !f.Seeks { // of a pipe the flag Direct means something else
 		if rawio.NonBlocking(f.FD) { // a ring waits all the same

@@ -8,11 +8,12 @@ import (
 
 // File is an open file as the engines see it.
 type File struct {
-	ID     handle.ID // in the pool that owns it
-	Name   string    // as it was opened
-	FD     uintptr   // of the system
-	Seeks  bool      // it has offsets: a regular file or a block device
-	Direct bool      // opened with O_DIRECT
+	ID      handle.ID // in the pool that owns it
+	Name    string    // as it was opened
+	FD      uintptr   // of the system
+	Seeks   bool      // it has offsets: a regular file or a block device
+	Appends bool      // what is written goes to the end, whatever the offset
+	Direct  bool      // opened with O_DIRECT
 
 	// DirectMem and DirectOff are what direct I/O has to be aligned to, in bytes; 0: nothing
 	// is known, or the file is not direct.

@@ -20,4 +20,6 @@ func fcntl(fd, command, arg uintptr) error {
 func directIO(uintptr) (bool, error) { return false, nil }
 func sectorSize(uintptr) int         { return 0 }
 
+func appends(uintptr) bool { return false }
+
 func nonBlocking(uintptr) bool { return false }

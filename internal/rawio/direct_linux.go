@@ -23,6 +23,11 @@ func nonBlocking(fd uintptr) bool {
 	return err == nil && flags&syscall.O_NONBLOCK != 0
 }
 
+func appends(fd uintptr) bool {
+	flags, err := fileFlags(fd)
+	return err == nil && flags&syscall.O_APPEND != 0
+}
+
 func fileFlags(fd uintptr) (int, error) {
 	flags, _, e := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0)
 	if e != 0 {

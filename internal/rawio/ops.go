@@ -123,6 +123,10 @@ func DirectIO(fd uintptr) (bool, error) { return directIO(fd) }
 // block. Only Linux tells.
 func NonBlocking(fd uintptr) bool { return nonBlocking(fd) }
 
+// Appends reports whether an open file was opened with os.O_APPEND; false where the system
+// does not say.
+func Appends(fd uintptr) bool { return appends(fd) }
+
 // SectorSize is the size of a logical block of an open block device; 0: not known.
 func SectorSize(fd uintptr) int { return sectorSize(fd) }
 

@@ -1,0 +1,125 @@
+package file_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iolane/iolane/file"
+	"github.com/iolane/iolane/ioerr"
+)
+
+// Bad input is told by name and value, before anything is done.
+func TestWhatMakesNoSenseIsToldByNameAndValue(t *testing.T) {
+	p := newPool(t, file.Config{})
+	dir := t.TempDir()
+	f := create(t, p, filepath.Join(dir, "f"), []byte("content"))
+	end, err := p.Open(t.Context(), filepath.Join(dir, "f"), os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		op    file.Op
+		name  string
+		value any
+	}{
+		{file.WriteAt(f, []byte("x"), -5), "off", int64(-5)},
+		{file.ReadAt(f, make([]byte, 1), -1), "off", int64(-1)},
+		{file.CopyRange(f, -7, f, 0, 1), "dstOff", int64(-7)},
+		{file.CopyRange(f, 0, f, -8, 1), "off", int64(-8)},
+		{file.CopyRange(f, 0, f, 100, -10), "n", int64(-10)},
+		{file.CopyRange(end, 0, f, 0, 1), "dst", end.Name()},
+		{file.Truncate(f, -1), "size", int64(-1)},
+		{file.Allocate(f, 0, 0, 0), "n", int64(0)},
+		{file.Allocate(f, 0, -2, 1), "off", int64(-2)},
+		{file.Advise(f, 0, -3, 1), "off", int64(-3)},
+		{file.Lock(f, 99), "mode", file.LockMode(99)},
+		{file.Lock(f, 0), "mode", file.LockMode(0)},
+		{file.Lock(f, file.NoWait), "mode", file.NoWait},
+		{file.Lock(f, file.Shared|file.Exclusive), "mode", file.Shared | file.Exclusive},
+		{file.LockRange(f, 99, 0, 1), "mode", file.LockMode(99)},
+		{file.LockRange(f, file.Shared, -1, 1), "off", int64(-1)},
+		{file.LockRange(f, file.Shared, 0, -1), "n", int64(-1)},
+		{file.WriteAt(end, []byte("x"), 0), "off", int64(0)},
+		{file.Writev(end, [][]byte{[]byte("x")}, 3), "off", int64(3)},
+	} {
+		err := p.Do(t.Context(), &c.op)
+		e, ok := errors.AsType[*ioerr.ArgumentError](err)
+		require.True(t, ok, "%v: %v", c.name, err)
+		require.Equal(t, c.name, e.Name)
+		require.Equal(t, c.value, e.Value)
+	}
+	_, err = f.ReadAt(t.Context(), make([]byte, 1), math.MinInt64)
+	require.ErrorIs(t, err, ioerr.ErrInvalid)
+	_, err = file.NewWriter(t.Context(), end, file.StreamConfig{})
+	require.ErrorIs(t, err, ioerr.ErrInvalid)
+	data := make([]byte, 8)
+	n, err := f.ReadAt(t.Context(), data, 0)
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, "content", string(data[:n]))
+	_, err = end.Append(t.Context(), []byte("!"))
+	require.NoError(t, err)
+	_, err = end.Write(t.Context(), []byte("?"))
+	require.NoError(t, err)
+	n, _ = f.ReadAt(t.Context(), make([]byte, 20), 0)
+	require.Equal(t, len("content!?"), n)
+}
+
+// A file that was adopted is known to append, too.
+func TestAnAdoptedFileThatAppendsIsKnown(t *testing.T) {
+	p := newPool(t, file.Config{})
+	name := filepath.Join(t.TempDir(), "f")
+	own, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	require.NoError(t, err)
+	f, err := p.Adopt(own)
+	require.NoError(t, err)
+	_, err = f.WriteAt(t.Context(), []byte("x"), 0)
+	if err == nil {
+		t.Skip("the system does not say")
+	}
+	require.ErrorIs(t, err, ioerr.ErrInvalid)
+}
+
+// What was not made as it should be refuses everything, and takes nobody down.
+func TestZeroValuesRefuseEverything(t *testing.T) {
+	_, err := file.NewPool(file.Config{Buffers: new(file.Buffers)})
+	e, ok := errors.AsType[*ioerr.ArgumentError](err)
+	require.True(t, ok)
+	require.Equal(t, "file.Config.Buffers", e.Name)
+	ctx, buf := context.Background(), make([]byte, 1)
+	for _, f := range []*file.File{nil, new(file.File)} {
+		for _, err := range []error{
+			second(f.ReadAt(ctx, buf, 0)), second(f.WriteAt(ctx, buf, 0)), second(f.Read(ctx, buf)), second(f.Write(ctx, buf)),
+			second(f.Readv(ctx, nil, 0)), second(f.Writev(ctx, nil, 0)), second(f.Append(ctx, buf)), second(f.Stat(ctx)),
+			f.Sync(ctx), f.Truncate(ctx, 0), f.Close(ctx),
+			second(file.NewReader(ctx, f, file.StreamConfig{})), second(file.NewWriter(ctx, f, file.StreamConfig{})),
+		} {
+			require.ErrorIs(t, err, ioerr.ErrInvalid)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// Law: what comes after Close is told the name of the file, and that it is closed.
+func TestAClosedFileIsToldByName(t *testing.T) {
+	onEachLane(t, func(t *testing.T, _ kind, p *file.Pool) {
+		f := create(t, p, filepath.Join(t.TempDir(), "f"), nil)
+		require.NoError(t, f.Close(t.Context()))
+		_, err := f.ReadAt(t.Context(), make([]byte, 1), 0)
+		ops := []file.Op{file.ReadAt(f, make([]byte, 1), 0)}
+		for _, err := range []error{err, p.DoAll(t.Context(), ops), ops[0].Err} {
+			require.ErrorIs(t, err, os.ErrClosed)
+			require.ErrorIs(t, err, ioerr.ErrHandleNotFound)
+			require.ErrorContains(t, err, f.Name())
+			e, ok := errors.AsType[*ioerr.Error](err)
+			require.True(t, ok)
+			require.Equal(t, ioerr.None, e.Effect)
+			require.Equal(t, ioerr.Handle, e.Origin)
+		}
+	})
+}
