@@ -20,7 +20,7 @@ func (p *Pool) result(op *Op, err error) error {
 		return err
 	case e.Err == ioerr.ErrHandleNotFound && op.File != nil: //nolint:errorlint // as it is, not in what the system said
 		told := *e
-		told.Err = named(op, errClosed{})
+		told.Err = named(op, closedError{})
 		return &told
 	case op.Err == nil || e.Origin != ioerr.Leaf:
 		return err
@@ -30,14 +30,14 @@ func (p *Pool) result(op *Op, err error) error {
 	return &told
 }
 
-// errClosed is what there is to say of a file that is not in the pool any more.
-type errClosed struct{}
+// closedError is what there is to say of a file that is not in the pool any more.
+type closedError struct{}
 
 // Error implements error.
-func (errClosed) Error() string { return fs.ErrClosed.Error() }
+func (closedError) Error() string { return fs.ErrClosed.Error() }
 
 // Is matches fs.ErrClosed and ErrHandleNotFound.
-func (errClosed) Is(target error) bool {
+func (closedError) Is(target error) bool {
 	return target == fs.ErrClosed || target == ioerr.ErrHandleNotFound
 }
 
