@@ -26,8 +26,11 @@
 // them: Config.Lane is the one line that changes. On lanes that bound calls (Threads,
 // Sharded, Inline) an operation is a system call on its caller's goroutine. On
 // lane.Abandoning the caller may leave one that hangs; on lane.Pinned a thread of the
-// lane makes it. On lane.Ring the kernel does what it can without a thread, and calls off what
-// waits; [Pool.Fiber] then costs least.
+// lane makes it. On lane.Ring the kernel does what it can without a thread; [Pool.Fiber] then
+// costs least.
+//
+// What this package has no operation for, such as reading a directory, is a call on the same
+// lane: pool.Offload with [Pool.Pool], which also lane.Pinned takes.
 //
 // # Many at a time
 //
@@ -39,8 +42,13 @@
 // # Cancellation
 //
 // An operation whose context ends before it begins is not done. One that runs is
-// waited for, and what it returns has happened; but with Config.Interrupt, on Linux, a
-// signal makes a system call return that is blocked (open of a FIFO, a lock, a pipe). A
+// waited for, and what it returns has happened. There are three ways out:
+//
+// A lane.Ring calls off a Read or Write that waits, of a pipe, say: it has had no effect
+// then (ioerr.None). All other operations, opening among them, are system calls there, too.
+//
+// With Config.Interrupt, on Linux, a signal makes a system call return that is blocked
+// (open of a FIFO, a lock, a pipe). A
 // disk that does not answer can only be left (lane.Abandoning): then the error is an
 // *ioerr.LeftError, and the buffer belongs to the operation until that ends, if ever.
 //

@@ -9,11 +9,23 @@ import (
 )
 
 // Op is an operation as a value: what is to be done, and, after [Pool.Do], what came of it.
-// The functions here that return one are the way to make it. N is the number of bytes that
-// were moved. An Op must not be used by two at the same time.
+// The functions here that return one are the way to make it. An Op must not be used by two
+// at the same time. These fields are for its user:
+//
+//	Buf []byte // of a transfer; may be changed between two uses
+//	Off int64  // likewise
+//	N   int64  // the number of bytes that were moved
+//	Err error  // after DoAll: as Do returns it
 type Op = lane.Op
 
-// Info is what [Stat] found out. It is in Op.More.Info.
+// Info is what [Stat] found out. It is in Op.More.Info. Its fields are
+//
+//	Size    int64
+//	Mode    fs.FileMode
+//	ModTime time.Time
+//	Inode   uint64
+//	Links   uint64
+//	Blocks  int64 // of 512 bytes, that the file takes up; 0 on Windows
 type Info = fileop.Info
 
 // ReadAt reads len(buf) bytes from offset off. It goes on after short transfers, so fewer

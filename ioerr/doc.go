@@ -31,6 +31,7 @@
 //	Failed              Executor      Done    *pool.Report: a hook failed
 //	Cancelled, TimedOut Handle, Lane  None    the context's cause: the wait ended there
 //	Cancelled, TimedOut Executor      None    the context had ended before the call began
+//	Cancelled, TimedOut Lane          None    an operation as data was called off, and has had no effect
 //	TimedOut            Handle, Lane  None    ErrAcceptTimeout
 //	Cancelled, TimedOut Lane          Unknown *LeftError: the caller has left the call, which runs on
 //	ShutdownInProgress  any           None    ErrShutdown

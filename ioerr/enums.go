@@ -39,7 +39,7 @@ type Effect uint8
 
 // The effects. The zero Effect is never produced.
 const (
-	None    Effect = iota + 1 // it never ran
+	None    Effect = iota + 1 // it never ran; an operation as data: or was called off before it had any effect
 	Done                      // it ran to its end
 	Unknown                   // it was left running
 )

@@ -86,7 +86,7 @@
 //
 // A lane gives its threads back to the others when Shutdown has returned nil, and also
 // when it has been forgotten and collected; but a [Pinned] lane, whose threads are there,
-// must be shut down. After a Resize to fewer slots, calls
+// and a [Ring], whose driver is, must be shut down. After a Resize to fewer slots, calls
 // that run beyond them keep their threads until the next Resize.
 //
 // # What is bound to a thread

@@ -75,7 +75,8 @@ type Ring struct {
 	signal     fileop.Signal // for operations on threads
 }
 
-// NewRing makes a Ring lane. Its error is an *ioerr.ArgumentError that names the field,
+// NewRing makes a Ring lane. It must be shut down: one that is forgotten keeps its driver and
+// its share of the process's threads. Its error is an *ioerr.ArgumentError that names the field,
 // an *ioerr.ThreadLimitError, or, if a ring is Required, an *ioerr.RingError.
 func NewRing(c RingConfig) (*Ring, error) {
 	c, err := c.complete()
