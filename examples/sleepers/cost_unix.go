@@ -1,0 +1,28 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// costs are those of the process so far.
+type costs struct {
+	processor time.Duration
+	memory    int64 // the most there was, in bytes
+}
+
+func cost() (c costs) {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return c
+	}
+	c.processor = time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	if c.memory = u.Maxrss; runtime.GOOS == "linux" {
+		c.memory *= 1024
+	}
+	return c
+}
