@@ -10,7 +10,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	defer f.Close(ctx)
+//	defer f.Close(context.WithoutCancel(ctx))
 //
 //	n, err := f.ReadAt(ctx, buf, 0)
 //

@@ -55,7 +55,8 @@ const (
 // writes, …) goes to threads, since the kernel would only do it on threads of its own,
 // and slower; and so do functions (pool.Run, Transact). [Capabilities] tells.
 //
-// An operation whose context ends is called off. If the kernel can do so in time nothing
+// An operation that the ring does is called off when its context ends; not so what goes to
+// threads, but for file.Config.Interrupt. If the kernel can do so in time nothing
 // has happened; a transfer from or to a disk it does not stop. Either way the caller
 // waits for the operation's own end, after which nobody touches the buffer any more.
 //

@@ -17,6 +17,8 @@ import (
 // mutex, that another caller gives up only when it has had an operation done on the same
 // lane. Nor may fn, or anything that it calls, keep its thread locked
 // (runtime.LockOSThread) while it makes an operation: the runtime ends the process then.
+// Goroutines that fn starts are not the fiber: with its context, their operations take a slot
+// that is free or are refused with ErrReentry, since the fiber may wait for them.
 //
 // On any other lane fn runs on the caller's goroutine, without a slot: its operations take
 // slots, one by one. Options but Label do not count there.

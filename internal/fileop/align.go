@@ -24,7 +24,11 @@ type AlignmentError struct {
 
 // Error names the file, what is not aligned, and what it should be.
 func (e *AlignmentError) Error() string {
-	return fmt.Sprintf("direct I/O: %s: %s %d is not a multiple of %d", e.File, e.What, e.Value, e.Need)
+	value := fmt.Sprint(e.Value)
+	if e.What == "memory" {
+		value = fmt.Sprintf("%#x", e.Value)
+	}
+	return fmt.Sprintf("direct I/O: %s: %s %s is not a multiple of %d", e.File, e.What, value, e.Need)
 }
 
 // memAlign and offAlign are what direct I/O of the file is aligned to.
