@@ -29,7 +29,12 @@ func (g *Group) After(ctx context.Context, d time.Duration, fn func(context.Cont
 		return g.calledOff(opts)
 	}
 	g.n++
-	g.alarms.add(alarm{ctx: g.base(ctx), fn: fn, opts: opts}, d)
+	x := alarm{ctx: g.base(ctx), fn: fn}
+	if len(opts) > 0 {
+		own := opts
+		x.opts = &own
+	}
+	g.alarms.add(x, d)
 	return nil
 }
 
@@ -56,7 +61,7 @@ type alarm struct {
 	turn uint64          // orders those of the same time
 	ctx  context.Context //nolint:containedctx // of the call
 	fn   func(context.Context) error
-	opts []Option
+	opts *[]Option // nil: none, as most have, of whom there may be a million
 }
 
 func (a *alarm) before(b *alarm) bool { return a.at < b.at || a.at == b.at && a.turn < b.turn }
@@ -217,7 +222,11 @@ func (g *Group) runLate(x alarm) {
 		m.cancel(context.Canceled)
 		return
 	}
-	if err := m.runNow(g.core, x.opts); err != nil {
+	var opts []Option
+	if x.opts != nil {
+		opts = *x.opts
+	}
+	if err := m.runNow(g.core, opts); err != nil {
 		g.remove(m, err)
 	}
 }
