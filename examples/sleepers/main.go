@@ -41,9 +41,9 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	sleep, ok := sleeps[*kind]
+	sleep := sleeps(*kind)
 	switch {
-	case !ok:
+	case sleep == nil:
 		return fmt.Errorf("-lane %q: must be timers, ring or threads", *kind)
 	case *n < 1:
 		return fmt.Errorf("-n %d: must be at least 1", *n)
@@ -55,39 +55,51 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	took, after := time.Since(began), cost()
-	fmt.Fprintf(out, "%d tasks of %v in %.3f s, %.3f s of processor time, %.1f MB\n",
+	_, err := fmt.Fprintf(out, "%d tasks of %v in %.3f s, %.3f s of processor time, %.1f MB\n",
 		*n, *d, took.Seconds(), (after.processor - before.processor).Seconds(), float64(after.memory)/1e6)
+	return err
+}
+
+// sleeps has n tasks sleep on a kind of lane; nil: there is no such.
+func sleeps(kind string) func(ctx context.Context, n int, d time.Duration) error {
+	switch kind {
+	case "timers":
+		return onTimers
+	case "threads":
+		return onThreads
+	case "ring":
+		return onRing
+	}
 	return nil
 }
 
-// sleeps has n tasks sleep, each in its way.
-var sleeps = map[string]func(ctx context.Context, n int, d time.Duration) error{
-	"timers": func(ctx context.Context, n int, d time.Duration) error {
-		return together(ctx, lane.Config{}, n, func(g *pool.Group) error {
-			return g.After(ctx, d, func(context.Context) error { return nil })
-		})
-	},
-	"threads": func(ctx context.Context, n int, d time.Duration) error {
-		return together(ctx, lane.Config{Workers: n}, n, func(g *pool.Group) error {
-			return g.Go(ctx, func(context.Context) error { return block(d) })
-		})
-	},
-	"ring": func(ctx context.Context, n int, d time.Duration) (err error) {
-		l, err := lane.NewRing(lane.RingConfig{Config: lane.Config{Workers: min(n, 65_000)}})
-		if err != nil {
-			return err
-		}
-		files, err := file.NewPool(file.Config{Lane: l, OwnsLane: true})
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, files.Close()) }()
-		ops := make([]file.Op, n)
-		for i := range ops {
-			ops[i] = file.Sleep(d)
-		}
-		return files.DoAll(ctx, ops)
-	},
+func onTimers(ctx context.Context, n int, d time.Duration) error {
+	return together(ctx, lane.Config{}, n, func(g *pool.Group) error {
+		return g.After(ctx, d, func(context.Context) error { return nil })
+	})
+}
+
+func onThreads(ctx context.Context, n int, d time.Duration) error {
+	return together(ctx, lane.Config{Workers: n}, n, func(g *pool.Group) error {
+		return g.Go(ctx, func(context.Context) error { return block(d) })
+	})
+}
+
+func onRing(ctx context.Context, n int, d time.Duration) (err error) {
+	l, err := lane.NewRing(lane.RingConfig{Config: lane.Config{Workers: min(n, 65_000)}})
+	if err != nil {
+		return err
+	}
+	files, err := file.NewPool(file.Config{Lane: l, OwnsLane: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	ops := make([]file.Op, n)
+	for i := range ops {
+		ops[i] = file.Sleep(d)
+	}
+	return files.DoAll(ctx, ops)
 }
 
 // together makes n members of a group, each as start does, and waits for them.
