@@ -25,7 +25,7 @@ func (p *Pool) copyRange(ctx context.Context, op *Op, opts []pool.Option) error 
 	both := []Op{*op, {}}                                                                 // the second stands for the other file
 	_ = p.files.OperateAll(ctx, []handle.ID{op.File.ID, op.More.File2.ID}, both, opts...) // it may be that of the second
 	if refused, ok := errors.AsType[*ioerr.Error](both[0].Err); ok {
-		return refused
+		return p.result(op, refused)
 	}
 	op.N, op.Err = both[0].N, both[0].Err
 	return p.outcome(ctx, op)
@@ -45,7 +45,7 @@ func (p *Pool) copyCarried(ctx context.Context, op *Op, opts []pool.Option) erro
 		return f, nil
 	}, append(opts[:len(opts):len(opts)], undo)...)
 	if err != nil {
-		return err
+		return p.result(op, err)
 	}
 	mine, more := *op, *op.More // a call that is left has its own
 	mine.More = &more
@@ -67,7 +67,7 @@ func (p *Pool) copyCarried(ctx context.Context, op *Op, opts []pool.Option) erro
 		return copied{mine.N, mine.Err}, mine.Err
 	}, opts...)
 	if e, ok := errors.AsType[*ioerr.Error](err); ok && e.Effect == ioerr.None {
-		return err
+		return p.result(op, err)
 	}
 	op.N, op.Err = got.n, got.err
 	if err == nil {

@@ -18,16 +18,31 @@ func (p *Pool) result(op *Op, err error) error {
 	switch {
 	case !ok:
 		return err
-	case e.Err == ioerr.ErrHandleNotFound && op.File != nil: //nolint:errorlint // as it is, not in what the system said
-		told := *e
-		told.Err = named(op, closedError{})
-		return &told
+	case e.Err == ioerr.ErrHandleNotFound: //nolint:errorlint // as it is, not in what the system said
+		return gone(op, e)
 	case op.Err == nil || e.Origin != ioerr.Leaf:
 		return err
 	}
 	told := *e // several may have got the same one
 	told.Err = named(op, e.Err)
 	return &told
+}
+
+// gone is the error of an operation whose file is not in the pool any more. It may be that
+// of another one which was to be done together with it.
+func gone(op *Op, e *ioerr.Error) error {
+	files := []*fileop.File{op.File}
+	if op.More != nil {
+		files = append(files, op.More.File2)
+	}
+	for _, f := range files {
+		if f != nil && e.Handle == f.ID {
+			told := *e
+			told.Err = &fs.PathError{Op: verb(op.Kind), Path: f.Name, Err: closedError{}}
+			return &told
+		}
+	}
+	return e
 }
 
 // closedError is what there is to say of a file that is not in the pool any more.

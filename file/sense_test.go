@@ -105,14 +105,17 @@ func TestZeroValuesRefuseEverything(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Law: what comes after Close is told the name of the file, and that it is closed.
+// Law: what comes after Close is told the name of the file, and that it is closed; and never of
+// another file.
 func TestAClosedFileIsToldByName(t *testing.T) {
 	onEachLane(t, func(t *testing.T, _ kind, p *file.Pool) {
-		f := create(t, p, filepath.Join(t.TempDir(), "f"), nil)
+		dir := t.TempDir()
+		f, open := create(t, p, filepath.Join(dir, "closed"), nil), create(t, p, filepath.Join(dir, "open"), nil)
 		require.NoError(t, f.Close(t.Context()))
 		_, err := f.ReadAt(t.Context(), make([]byte, 1), 0)
+		to, from := file.CopyRange(f, 0, open, 0, 1), file.CopyRange(open, 0, f, 0, 1)
 		ops := []file.Op{file.ReadAt(f, make([]byte, 1), 0)}
-		for _, err := range []error{err, p.DoAll(t.Context(), ops), ops[0].Err} {
+		for _, err := range []error{err, p.DoAll(t.Context(), ops), ops[0].Err, p.Do(t.Context(), &to), p.Do(t.Context(), &from)} {
 			require.ErrorIs(t, err, os.ErrClosed)
 			require.ErrorIs(t, err, ioerr.ErrHandleNotFound)
 			require.ErrorContains(t, err, f.Name())
@@ -121,5 +124,9 @@ func TestAClosedFileIsToldByName(t *testing.T) {
 			require.Equal(t, ioerr.None, e.Effect)
 			require.Equal(t, ioerr.Handle, e.Origin)
 		}
+		both := []file.Op{file.ReadAt(open, make([]byte, 1), 0), file.ReadAt(f, make([]byte, 1), 0)}
+		require.ErrorIs(t, p.DoAll(t.Context(), both), ioerr.ErrHandleNotFound)
+		require.NotErrorIs(t, both[0].Err, os.ErrClosed)
+		require.ErrorIs(t, both[1].Err, os.ErrClosed)
 	})
 }

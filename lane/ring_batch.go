@@ -75,46 +75,61 @@ func (b *batch) collect() bool {
 
 // onThreads does operations on as many threads as the lane has. If they were admitted
 // before, with others, none is refused; otherwise the first may be, and then none is done.
+//
+// The caller has a slot until there is nothing left to take, and the others take only with a
+// slot in hand: so each operation has one, also if the lane shuts down meanwhile.
 func (b *batch) onThreads(ctx context.Context, admitted bool) error {
 	l, duty := b.lane, b.call
 	b.cursor.Store(0)
-	duty.Must, duty.NoWait, duty.Key = true, false, ""
-	enter := func(c Call) (Slot, error) { return l.gated.Enter(context.WithoutCancel(ctx), c) }
+	duty.Must, duty.Key = true, ""
+	enter := func(ctx context.Context) (Slot, error) { return l.gated.Enter(ctx, duty) }
 	var slot Slot
 	var err error
 	if admitted {
-		slot, err = enter(duty)
+		slot, err = enter(context.WithoutCancel(ctx))
 	} else {
 		slot, err = l.gated.Enter(ctx, b.call)
 	}
-	if err != nil {
+	covered := err != nil && admitted && duty.NoWait // by the slot of the call around it, perhaps
+	if err != nil && !covered {
 		return err
 	}
-	one := func(slot Slot, i int64) {
-		defer l.gated.Leave(slot)
-		l.doOnThread(ctx, &b.ops[b.threads[i]])
-	}
-	work := func(slot Slot, i int64) {
-		for i < int64(len(b.threads)) {
-			one(slot, i)
-			if i = b.cursor.Add(1); i < int64(len(b.threads)) {
-				slot, _ = enter(duty) // those on duty are not refused
-			}
-		}
-	}
+	more, nothingLeft := context.WithCancel(context.WithoutCancel(ctx))
 	var others sync.WaitGroup
 	defer b.rethrow()
 	defer others.Wait()
+	defer nothingLeft()
 	for range min(len(b.threads), l.gates[0].Most()) - 1 {
 		others.Go(func() {
 			b.guard(func() {
-				if i := b.cursor.Add(1); i < int64(len(b.threads)) {
-					slot, _ := enter(duty)
-					work(slot, i)
+				for b.takeOne(ctx, func() (Slot, error) { return enter(more) }) {
 				}
 			})
 		})
 	}
-	work(slot, 0)
+	if !covered {
+		defer l.gated.Leave(slot)
+	}
+	for i := int64(0); i < int64(len(b.threads)); i = b.cursor.Add(1) {
+		l.doOnThread(ctx, &b.ops[b.threads[i]])
+	}
 	return nil
+}
+
+// takeOne does the next operation under a slot of its own, and reports false if there is none.
+func (b *batch) takeOne(ctx context.Context, enter func() (Slot, error)) bool {
+	if b.cursor.Load() >= int64(len(b.threads))-1 {
+		return false
+	}
+	slot, err := enter()
+	if err != nil {
+		return false
+	}
+	defer b.lane.gated.Leave(slot)
+	i := b.cursor.Add(1)
+	if i >= int64(len(b.threads)) {
+		return false
+	}
+	b.lane.doOnThread(ctx, &b.ops[b.threads[i]])
+	return true
 }

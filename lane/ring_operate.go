@@ -27,11 +27,11 @@ func (l *Ring) Operate(ctx context.Context, c Call, op *Op) error {
 	if err != nil {
 		return err
 	}
+	defer l.operations.Leave(slot) // not before a thread has it: a shutdown would go past it
 	inline := !l.noInline && l.tryInline(op)
 	if !inline {
 		d.Do(ctx, op)
 	}
-	defer l.operations.Leave(slot) // not before a thread has it: a shutdown would go past it
 	if !inline && errors.Is(op.Err, ringdriver.ErrUnserved) {
 		return l.insteadOnThread(ctx, c, op)
 	}
@@ -54,15 +54,24 @@ func (l *Ring) tryInline(op *Op) bool {
 // fiber is the fiber of this lane that the caller is, or nil.
 func (l *Ring) fiber(ctx context.Context) *ringdriver.Fiber {
 	f := ringdriver.On(ctx)
-	if f == nil || f.Owner != any(l) {
+	if f == nil {
+		return nil
+	}
+	if o, ok := f.Owner.(fiberOwner); !ok || o.lane != l {
 		return nil
 	}
 	return f
 }
 
+// fiberOwner is what the lane knows of a fiber.
+type fiberOwner struct {
+	lane   *Ring
+	nested bool // it was made inside a call of the lane
+}
+
 // operateOn is Operate for a fiber, which has its slot.
 func (l *Ring) operateOn(ctx context.Context, f *ringdriver.Fiber, c Call, op *Op) error {
-	c.inFiber()
+	c.inFiber(f)
 	if f.Driver() == nil {
 		return l.onThread(ctx, c, op)
 	}
@@ -84,8 +93,11 @@ func (l *Ring) away(ctx context.Context, f *ringdriver.Fiber, c Call, op *Op, do
 }
 
 // inFiber makes c a call from inside a fiber. That may wait for a thread, since it holds no
-// slot of those; but not for a key, since it may hold that.
-func (c *Call) inFiber() { c.NoWait, c.Key = false, "" }
+// slot of those, unless what is around it does; but not for a key, since it may hold that.
+func (c *Call) inFiber(f *ringdriver.Fiber) {
+	o, _ := f.Owner.(fiberOwner)
+	c.NoWait, c.Key = o.nested, ""
+}
 
 // onThread does an operation by system calls.
 func (l *Ring) onThread(ctx context.Context, c Call, op *Op) error {
@@ -101,12 +113,14 @@ func (l *Ring) onThread(ctx context.Context, c Call, op *Op) error {
 // insteadOnThread does what the ring would not. It was admitted, so it is not refused: not
 // even if ctx has ended, which the operation itself will see.
 func (l *Ring) insteadOnThread(ctx context.Context, c Call, op *Op) error {
-	c.Must, c.NoWait, c.Key = true, false, ""
+	c.Must, c.Key = true, ""
 	slot, err := l.gated.Enter(context.WithoutCancel(ctx), c)
-	if err != nil {
+	switch {
+	case err == nil:
+		defer l.gated.Leave(slot)
+	case !c.NoWait:
 		return err
-	}
-	defer l.gated.Leave(slot)
+	} // else it may be what is around it that has the slot: so it is done under that
 	l.doOnThread(ctx, op)
 	return nil
 }
@@ -138,7 +152,7 @@ func (l *Ring) OperateAll(ctx context.Context, c Call, ops []Op) error {
 	d := l.pick()
 	if f != nil {
 		d = f.Driver()
-		c.inFiber()
+		c.inFiber(f)
 	}
 	b := batch{lane: l, call: c, ops: ops}
 	b.sort(d)
@@ -169,7 +183,9 @@ func (l *Ring) OperateAll(ctx context.Context, c Call, ops []Op) error {
 	depth := 1 + held.Len()
 	if f != nil {
 		f.DoAll(ctx, ops, b.which, depth, &held)
-		f.Away(beside.Wait)
+		if len(b.threads) > 0 {
+			f.Away(beside.Wait)
+		}
 	} else {
 		d.DoAll(ctx, ops, b.which, depth, &held)
 		beside.Wait()
@@ -194,10 +210,11 @@ func (l *Ring) Fiber(ctx context.Context, c Call, fn func(context.Context)) erro
 		return err
 	}
 	defer l.operations.Leave(slot)
+	owner := fiberOwner{l, c.NoWait}
 	if d := l.pick(); d != nil {
-		d.Run(ctx, l, fn)
+		d.Run(ctx, owner, fn)
 	} else {
-		ringdriver.RunHere(ctx, l, fn)
+		ringdriver.RunHere(ctx, owner, fn)
 	}
 	return nil
 }

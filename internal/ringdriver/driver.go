@@ -83,7 +83,7 @@ type flight struct {
 // use is one use of a request.
 type use struct {
 	req  *request
-	turn uint32
+	turn uint64
 }
 
 // counts is what [Driver.Stats] tells.

@@ -74,7 +74,7 @@ func On(ctx context.Context) *Fiber {
 	} else if f, _ = ctx.Value(fiberKey{}).(*Fiber); f == nil {
 		return nil
 	}
-	if f.g.Load() != self() {
+	if g := self(); g == 0 || f.g.Load() != g { // 0: it cannot be told
 		return nil
 	}
 	return f

@@ -19,7 +19,7 @@ const (
 type message struct {
 	next  *message
 	kind  kind
-	turn  uint32 // with cancel: which use of the request is meant
+	turn  uint64 // with cancel: which use of the request is meant
 	req   *request
 	fiber *Fiber
 	fn    func()

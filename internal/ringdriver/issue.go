@@ -240,7 +240,7 @@ func (d *Driver) ends(r *request) (all bool) {
 		return true
 	}
 	// What a batch has beyond its first slot is lent to it as long as nobody else waits.
-	if r.slots != nil && (r.left < r.depth || r.depth > 1 && r.slots.Wanted()) {
+	if r.slots != nil && (r.left < r.depth || r.depth > 1 && r.flying < r.depth && r.slots.Wanted()) {
 		r.depth--
 		r.slots.Drop()
 	}

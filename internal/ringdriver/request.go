@@ -24,12 +24,12 @@ type request struct {
 	fiber      *Fiber  // nil: a goroutine, which waits on done
 	bound      bool    // it is called off when the context of the fiber ends
 	done       chan struct{}
-	turn       uint32 // counts the uses, from 1
+	turn       uint64 // counts the uses, from 1
 
 	// The owner's, from the beginning to the end. Before and after that the request is
 	// its caller's, who may be using it anew: only at and early may be looked at then.
-	at        uint32   // the turn that has begun and not ended; or 0
-	early     uint32   // a turn that was called off before its beginning, or after its end
+	at        uint64   // the turn that has begun and not ended; or 0
+	early     uint64   // a turn that was called off before its beginning, or after its end
 	depth     int      // operations in flight at most
 	slots     Slots    // more of depth, and back with them; or nil
 	cursor    int      // the next one to be described
