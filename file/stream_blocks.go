@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/iolane/iolane/internal/ringdriver"
+	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/pool"
 )
 
@@ -73,6 +74,14 @@ func (s *blocks) open(ctx context.Context, f *File, c StreamConfig, opts []pool.
 	}
 	s.config.Depth = s.made
 	return nil
+}
+
+// noBuffer is why a stream cannot go on whose last buffer of StreamConfig.Buffers is with a
+// transfer that was left.
+func (s *blocks) noBuffer() error {
+	return &ioerr.Error{
+		Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.None, Lane: s.file.pool.lane, Err: ioerr.ErrLeft,
+	}
 }
 
 // add makes a block of a buffer.

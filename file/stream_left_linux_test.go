@@ -76,3 +76,27 @@ func TestATransferThatIsLeftGivesItsBufferBackWhenItEnds(t *testing.T) {
 		require.NoError(t, b.Close())
 	}
 }
+
+// Law: a Reader whose last buffer is with a transfer that was left says so.
+func TestAReaderWithoutABufferSaysSo(t *testing.T) {
+	p, err := NewPool(Config{})
+	require.NoError(t, err)
+	defer p.Close()
+	name := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(name, []byte("content"), 0o600))
+	f, err := p.Open(t.Context(), name, os.O_RDONLY, 0)
+	require.NoError(t, err)
+	b, err := NewBuffers(BuffersConfig{Count: 1, Size: 4096})
+	require.NoError(t, err)
+	r, err := NewReader(t.Context(), f, StreamConfig{Buffers: b, Depth: 1})
+	require.NoError(t, err)
+	lost := r.s.spare[0].buf
+	r.s.spare, r.s.made = nil, 0
+	for range 2 {
+		_, err = r.Read(make([]byte, 1))
+		require.ErrorIs(t, err, ioerr.ErrLeft)
+	}
+	require.NoError(t, r.Close())
+	b.Put(lost)
+	require.NoError(t, b.Close())
+}

@@ -152,8 +152,9 @@ func (r *Reader) fill() error {
 			return r.err
 		}
 		r.ahead()
-		if len(r.s.line) == 0 { // as at the beginning, or with one buffer
-			r.startNext(false)
+		if len(r.s.line) == 0 && !r.startNext(false) { // as at the beginning, or with one buffer
+			r.err = at(r.pos, r.s.noBuffer())
+			continue
 		}
 		r.receive(r.s.first())
 		r.ahead()

@@ -7,7 +7,7 @@ import (
 
 // Slab is memory that a lane may register with a ring of the kernel. It is registered in
 // parts, since a ring takes no more than 1 GiB at a time; an [Op] whose Buf lies in one of
-// them can have its place in Fixed, and saves the kernel the pinning of pages.
+// them saves the kernel the pinning of pages.
 //
 // A ring keeps the pages that it has registered, whatever becomes of the memory, so memory
 // that its owner gives back must not be taken for registered any more: see Retire.

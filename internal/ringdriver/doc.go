@@ -67,6 +67,7 @@
 // A request of io_uring ends with the thread that submitted it. The driver is not locked
 // to its thread, since to wake a locked one costs ten times as much; so it may have been
 // on a thread that somebody else locks later and ends. What was in flight then comes back
-// as cancelled, or with a bogus fault. Reads, and writes at an offset, are given to the
-// kernel once more then; other operations this package does not do at all.
+// as cancelled, or with a bogus fault. Those operations have not had an effect, and are given
+// to the kernel once more. What could have had one all the same, such as a write at the
+// end of a file, this package does not do at all.
 package ringdriver

@@ -198,10 +198,8 @@ func (d *Driver) settle(op *fileop.Op, r *request, c uring.Completion) bool {
 		if op.Took(int(c.Res), nil) {
 			return true
 		}
-		if op.NeedsBounce() { // it has ended between two blocks, as reads do at the end of a file only
-			if op.Kind != fileop.Read {
-				op.Err = ErrUnserved
-			}
+		if op.NeedsBounce() { // it has ended between two blocks: at the end of the file, or not
+			op.Err = ErrUnserved
 			return true
 		}
 		return false
