@@ -138,6 +138,8 @@ func (r *ReadRequest) check(i int) error {
 	switch {
 	case r.File == nil:
 		return field("File", nil, "must not be nil")
+	case r.File.file == nil:
+		return field("File", "file.File", "was not made by a file.Pool")
 	case r.Length < 0 || r.Length > maxBlock:
 		return field("Length", r.Length, "must be 0 to 1 GiB")
 	case r.Offset < 0 || r.Offset > math.MaxInt64-2*maxBlock:
