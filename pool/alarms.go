@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"container/heap"
 	"context"
 	"math"
 	"time"
@@ -10,7 +11,7 @@ import (
 
 // After makes a call a member of the group that begins when d has passed, at once if d is
 // not positive. Until then it takes no slot, no room (Limit) and no goroutine, but some
-// 100 bytes. Then it waits for room and for the lane as a call of [Group.Go] does, in the
+// 50 bytes beside fn. Then it waits for room and for the lane as a call of [Group.Go] does, in the
 // order of those times.
 //
 // What it is refused with then is an error of the group, since there is nobody else to be
@@ -23,17 +24,25 @@ func (g *Group) After(ctx context.Context, d time.Duration, fn func(context.Cont
 	if err := new(stay).check(ctx, g.core, lacks(fn == nil, "fn")); err != nil {
 		return err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.cause != nil {
-		return g.calledOff(opts)
-	}
-	g.n++
 	x := alarm{ctx: g.base(ctx), fn: fn}
 	if len(opts) > 0 {
 		own := opts
 		x.opts = &own
 	}
+	if cause := g.wait(x, d); cause != nil {
+		return g.calledOff(cause, opts)
+	}
+	return nil
+}
+
+// wait has an alarm wait for its time, unless the group is called off: then it says by what.
+func (g *Group) wait(x alarm, d time.Duration) (cause error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cause != nil {
+		return g.cause
+	}
+	g.n++
 	g.alarms.add(x, d)
 	return nil
 }
@@ -64,10 +73,32 @@ type alarm struct {
 	opts *[]Option // nil: none, as most have, of whom there may be a million
 }
 
-func (a *alarm) before(b *alarm) bool { return a.at < b.at || a.at == b.at && a.turn < b.turn }
+// queue is alarms as a heap, the first in time at the top. It grows and shrinks without
+// Push and Pop, which would put each alarm on Go's heap.
+type queue []alarm
 
-// alarms is the alarms of a group: a heap of four children a node, which a cache line
-// likes better than two, and one timer for the first. The group's mutex guards it.
+// Len, Less and Swap are those of sort.Interface.
+func (q queue) Len() int { return len(q) }
+
+func (q queue) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].turn < q[j].turn
+}
+
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+// Push is there for heap.Interface.
+func (q *queue) Push(x any) { *q = append(*q, x.(alarm)) } //nolint:errcheck // nothing else is pushed
+
+// Pop is never called either, as the heap is changed in place.
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	(*q)[last] = alarm{}
+	*q = (*q)[:last]
+	return x
+}
+
+// alarms is the alarms of a group, and one timer for the first. The group's mutex guards it.
 //
 // Runners are the goroutines that take alarms whose time has come, and make their calls:
 // one that the timer starts, and each that has taken its first alarm starts another one
@@ -75,7 +106,7 @@ func (a *alarm) before(b *alarm) bool { return a.at < b.at || a.at == b.at && a.
 type alarms struct {
 	group   *Group
 	epoch   time.Time
-	heap    []alarm
+	heap    queue
 	turn    uint64
 	timer   *time.Timer
 	next    time.Duration // when the timer is due; only if it is set
@@ -94,7 +125,7 @@ func (a *alarms) add(x alarm, d time.Duration) {
 	x.at, x.turn = time.Since(a.epoch)+max(d, 0), a.turn
 	a.turn++
 	a.heap = append(a.heap, x)
-	a.up(len(a.heap) - 1)
+	heap.Fix(&a.heap, len(a.heap)-1)
 	a.arm()
 }
 
@@ -162,7 +193,7 @@ func (a *alarms) take() (x alarm, ok bool) {
 	a.heap[0] = a.heap[last]
 	a.heap[last] = alarm{}
 	if a.heap = a.heap[:last]; last > 0 {
-		a.down()
+		heap.Fix(&a.heap, 0)
 	} else {
 		a.heap = nil // it may have been large
 	}
@@ -179,54 +210,31 @@ func (a *alarms) drop() int {
 	return n
 }
 
-const children = 4
-
-func (a *alarms) up(i int) {
-	h := a.heap
-	for i > 0 {
-		parent := (i - 1) / children
-		if !h[i].before(&h[parent]) {
-			return
-		}
-		h[i], h[parent] = h[parent], h[i]
-		i = parent
-	}
-}
-
-func (a *alarms) down() {
-	h := a.heap
-	for i := 0; ; {
-		least := i
-		for c := children*i + 1; c <= children*i+children && c < len(h); c++ {
-			if h[c].before(&h[least]) {
-				least = c
-			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
-	}
-}
-
 // runLate makes the call of an alarm whose time has come.
 func (g *Group) runLate(x alarm) {
-	m := &member{group: g}
+	m := &member{group: g, counted: true}
 	if g.room != nil {
 		g.room <- struct{}{} // it comes: a member waits for nothing that waits for it
 		m.limited = true
 	}
-	m.calls(x.ctx, x.fn)
-	if !g.join(m) {
-		m.cancel(context.Canceled)
+	err := g.core.guarded(func() error { m.calls(x.ctx, x.fn); return nil })
+	switch {
+	case err != nil:
+	case g.add(m) != nil: // the group knows why
+		m.callOff(context.Canceled)
+		g.remove(m, nil)
 		return
+	default:
+		err = g.core.guarded(func() error { return m.runNow(g.core, x.options()) })
 	}
-	var opts []Option
-	if x.opts != nil {
-		opts = *x.opts
-	}
-	if err := m.runNow(g.core, opts); err != nil {
+	if err != nil {
 		g.remove(m, err)
 	}
+}
+
+func (x *alarm) options() []Option {
+	if x.opts == nil {
+		return nil
+	}
+	return *x.opts
 }

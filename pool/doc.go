@@ -70,9 +70,10 @@
 //
 // # Calls side by side
 //
-// Async starts a call and returns a Future; Concurrent does so only if the call runs beside
-// its caller, at once. A Group is a set of calls that are waited for, and called off,
-// together; Group.After has a call wait for its time without a slot and without a goroutine.
+// [Async] starts a call and returns a [Future]; [Concurrent] does so only if the call runs
+// beside its caller, at once. A [Group] is a set of calls that are waited for, and called
+// off, together; [Group.After] has a call wait for its time without a slot and without a
+// goroutine.
 //
 // # Nested calls
 //

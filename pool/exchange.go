@@ -113,7 +113,7 @@ func (x *exchange[R]) run(ctx context.Context, opts []Option) error {
 		}
 		x.giveBack(left)
 	}
-	_, err := t.send(ctx, p.carrier, at, opts)
+	_, err := t.send(ctx, p.carrier, at, callOf(opts), opts)
 	return err
 }
 

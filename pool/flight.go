@@ -49,7 +49,7 @@ func (f *flight[T]) start(from context.Context, c *core, now bool, opts []Option
 // fails lets go of the context if there is an error.
 func (f *flight[T]) fails(err error) error {
 	if err != nil {
-		f.cancel(context.Canceled)
+		f.callOff(context.Canceled)
 	}
 	return err
 }
@@ -123,7 +123,10 @@ func (f *flight[T]) guard(label string, call func() (T, error)) {
 		if !f.ended {
 			err = f.at.unwound(recover(), label)
 		}
-		defer f.over(&v, &err)
+		defer func() {
+			_ = recover() // of a context of somebody's making, as in callOff
+			f.over(&v, &err)
+		}()
 		f.leave()
 	}()
 	v, err = call()
@@ -134,8 +137,28 @@ func (f *flight[T]) guard(label string, call func() (T, error)) {
 
 // over tells of the end.
 func (f *flight[T]) over(v *T, err *error) {
-	f.cancel(context.Canceled)
+	f.callOff(context.Canceled)
 	f.end(*v, *err)
+}
+
+// callOff ends the context of the call. That asks the one which it was made from, and if that
+// panics it must not end the process: the goroutine may be anybody's.
+func (f *flight[T]) callOff(cause error) {
+	defer func() { _ = recover() }()
+	f.cancel(cause)
+}
+
+// guarded is what fn returns, or the error for its panic: on a goroutine of the pool's nobody
+// else would catch that of a context. The call has not run.
+func (c *core) guarded(fn func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = c.count(&ioerr.Error{
+				Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.None, Lane: c.lane.Name(), Err: unwoundBy(r),
+			})
+		}
+	}()
+	return fn()
 }
 
 // carry is admit on a lane that runs calls itself. That wants somebody who waits for the
@@ -144,27 +167,36 @@ func (f *flight[T]) carry(carrier lane.Carrier, lc *lane.Call, opts []Option, ap
 	c := f.core
 	t := newParcel[T](c)
 	t.stay = stay{core: c}
-	t.fn, t.now, t.beyond = f.fn, lc.NoWait, lc.Beyond
+	t.fn = f.fn
 	begun, refused := make(chan struct{}), make(chan error, 1)
+	var panicked any // by the lane or by a context of somebody's making; told by refused
 	t.tell = func() { close(begun) }
 	send := func() {
-		v, err := t.send(f.ctx, carrier, &c.here, opts)
-		select {
-		case <-begun:
-			f.over(&v, &err)
-		default:
-			refused <- err
-		}
+		var v T
+		var err error
+		defer func() {
+			select {
+			case <-begun:
+				f.over(&v, &err)
+			default:
+				panicked = recover()
+				refused <- err
+			}
+		}()
+		v, err = t.send(f.ctx, carrier, &c.here, *lc, opts)
 	}
-	if !apart {
-		send()
-	} else {
+	if apart {
 		go send()
+	} else {
+		send()
 	}
 	select {
 	case <-begun:
 		return nil
 	case err := <-refused:
+		if panicked != nil {
+			panic(panicked)
+		}
 		return err
 	}
 }

@@ -32,9 +32,10 @@ type Future[T any] struct {
 // So what is asked for is not concurrency: a call that can only go on when its starter
 // does, such as the reading end of what that writes, needs [Concurrent].
 //
-// What is said of ctx and of errors at Run holds here, but for FailFast and for
+// What is said of ctx and of errors at [Run] holds here, but for FailFast and for
 // runtime.Goexit, which is an error here (ErrGoexit); a call that was refused is told of
-// by the Future.
+// by the Future. ErrQueueFull and ErrOverloaded come only from a lane of somebody's making
+// that does not know lane.Call.Beyond; ErrSaturated as from [Offload].
 func Async[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T, error), opts ...Option) *Future[T] {
 	f, err := start(ctx, p.own(), fn, false, opts)
 	if err != nil {
@@ -117,7 +118,7 @@ func (f *Future[T]) Cancel() (T, error) {
 		return f.Await(context.Background())
 	}
 	if f.call.cancel != nil {
-		f.call.cancel(context.Canceled)
+		f.call.callOff(context.Canceled)
 	}
 	<-f.done
 	return f.result, f.err

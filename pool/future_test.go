@@ -303,3 +303,43 @@ func TestCancelRacesCompletion(t *testing.T) {
 	}
 	require.Equal(t, opened.Load(), closed.Load())
 }
+
+// Law: a context that panics does so in whoever has started the call, also where a goroutine
+// waits for that.
+func TestAContextThatPanicsDoesSoInTheStarter(t *testing.T) {
+	each(t, func(t *testing.T, l lane.Lane) {
+		p, err := pool.New(pool.Config[struct{}]{Lane: l, OwnsLane: true})
+		require.NoError(t, err)
+		for after := range 12 { // questions that it answers before
+			n := 0
+			ctx := valued{t.Context(), func() {
+				if n++; n > after {
+					panic("Value")
+				}
+			}}
+			call := func(context.Context) (int, error) { return 0, nil }
+			func() {
+				defer func() { _ = recover() }()
+				_, _ = pool.Async(ctx, p, call).Await(t.Context())
+			}()
+			g, err := p.Group(pool.GroupConfig{Limit: 1})
+			require.NoError(t, err)
+			for range 3 { // whatever one of them holds the next one needs
+				n = 0
+				func() {
+					defer func() { _ = recover() }()
+					_ = g.Go(ctx, func(context.Context) error { return nil })
+				}()
+				_ = g.Wait(t.Context())
+				n = 0
+				func() {
+					defer func() { _ = recover() }()
+					_ = g.After(ctx, 0, func(context.Context) error { return nil })
+				}()
+				_ = g.Wait(t.Context())
+			}
+		}
+		require.NoError(t, p.Close())
+		require.Zero(t, p.Stats().Lane.Running)
+	})
+}

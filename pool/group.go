@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -51,15 +52,14 @@ func (p *Pool[R]) Group(config GroupConfig) (*Group, error) {
 	if c == nil || c.state.Load() == stateNone {
 		return nil, argument("p", "pool.Pool", "was not made by pool.New")
 	}
-	for name, v := range map[string]int{"Limit": config.Limit, "Errors": config.Errors} {
-		if v < 0 {
-			return nil, argument("pool.GroupConfig."+name, v, "must not be negative")
-		}
+	switch {
+	case config.Limit < 0:
+		return nil, argument("pool.GroupConfig.Limit", config.Limit, "must not be negative")
+	case config.Errors < 0:
+		return nil, argument("pool.GroupConfig.Errors", config.Errors, "must not be negative")
 	}
+	config.Errors = cmp.Or(config.Errors, 64)
 	g := &Group{core: c, rules: config}
-	if config.Errors == 0 {
-		g.rules.Errors = 64
-	}
 	if config.Limit > 0 {
 		g.room = make(chan struct{}, config.Limit)
 	}
@@ -82,30 +82,35 @@ func (g *Group) Go(ctx context.Context, fn func(context.Context) error, opts ...
 	if g.core == nil {
 		return argument("g", "pool.Group", "was not made by Pool.Group")
 	}
-	if err := new(stay).check(ctx, g.core, lacks(fn == nil, "fn")); err != nil {
+	m := &member{group: g}
+	if err := m.check(ctx, g.core, lacks(fn == nil, "fn")); err != nil {
 		return err
 	}
-	m := &member{group: g}
+	begun := false
+	defer func() {
+		if !begun { // also if the lane or the context panics
+			g.remove(m, nil)
+		}
+	}()
 	if err := g.enter(ctx, m, opts); err != nil {
 		return err
 	}
 	m.calls(g.base(ctx), fn)
-	if err := g.add(m, opts); err != nil {
-		return m.fails(err)
+	if cause := g.add(m); cause != nil {
+		return m.fails(g.calledOff(cause, opts))
 	}
 	if g.room != nil && !m.limited {
-		m.core = g.core
+		begun = true
 		m.runHere(ctx, callOf(opts).Label)
 		return nil
 	}
 	err := m.start(ctx, g.core, false, opts)
-	if err != nil {
-		g.remove(m, nil)
-	}
+	begun = err == nil
 	return err
 }
 
-// enter waits for room, but not if the caller is a member: it might hold up itself.
+// enter waits for room, but not if the caller is a member that runs: it might hold up
+// itself.
 func (g *Group) enter(ctx context.Context, m *member, opts []Option) error {
 	if g.room == nil {
 		return nil
@@ -116,7 +121,7 @@ func (g *Group) enter(ctx context.Context, m *member, opts []Option) error {
 		return nil
 	default:
 	}
-	if g.inside(ctx) {
+	if g.inside(ctx) && m.nested(ctx) {
 		return nil
 	}
 	select {
@@ -158,10 +163,10 @@ func (g *Group) stop(cause error) (off []*member) {
 	return off
 }
 
-// callOff ends contexts, which may run code of others.
+// callOff ends contexts, which may run code of others: not under mu.
 func callOff(off []*member, cause error) {
 	for _, m := range off {
-		m.cancel(cause)
+		m.callOff(cause)
 	}
 }
 
@@ -182,13 +187,14 @@ func (g *Group) Cancel(cause error) {
 	if cause == nil {
 		cause = context.Canceled
 	}
+	told := &ioerr.Error{
+		Outcome: outcomeOfCause(cause), Origin: ioerr.Executor, Effect: ioerr.Unknown, Lane: g.core.lane.Name(), Err: cause,
+	}
 	g.mu.Lock()
 	var off []*member
 	if g.cause == nil {
 		off = g.stop(cause)
-		g.keep(&ioerr.Error{
-			Outcome: outcomeOfCause(cause), Origin: ioerr.Executor, Effect: ioerr.Unknown, Lane: g.core.lane.Name(), Err: cause,
-		})
+		g.keep(told)
 	}
 	g.mu.Unlock()
 	callOff(off, cause)

@@ -2,8 +2,8 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 )
 
 // GroupError is the errors of several members of a [Group].
@@ -14,17 +14,11 @@ type GroupError struct {
 
 // Error tells them, one a line.
 func (e *GroupError) Error() string {
-	var b strings.Builder
-	for i, err := range e.Errs {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(err.Error())
-	}
+	text := errors.Join(e.Errs...).Error()
 	if e.More > 0 {
-		fmt.Fprintf(&b, "\nand %d more errors", e.More)
+		text += fmt.Sprintf("\nand %d more errors", e.More)
 	}
-	return b.String()
+	return text
 }
 
 // Unwrap returns Errs.

@@ -301,3 +301,90 @@ func TestGroupRefusesBadInput(t *testing.T) {
 		g.Cancel(nil)
 	}
 }
+
+// valued is a context whose Value calls somebody.
+type valued struct {
+	context.Context
+	asked func()
+}
+
+func (c valued) Value(key any) any {
+	c.asked()
+	return c.Context.Value(key)
+}
+
+// named is a lane whose Name calls somebody.
+type named struct {
+	lane.Lane
+	asked func()
+}
+
+func (l *named) Name() string {
+	l.asked()
+	return l.Lane.Name()
+}
+
+// Law: no code of others runs under the lock of a group: contexts and lanes may call it.
+func TestNobodysCodeRunsUnderTheLockOfAGroup(t *testing.T) {
+	var g *pool.Group
+	var busy atomic.Bool
+	cancel := func() {
+		if g != nil && busy.CompareAndSwap(false, true) {
+			g.Cancel(nil)
+			busy.Store(false)
+		}
+	}
+	inner, err := lane.NewThreads(lane.Config{Workers: 1})
+	require.NoError(t, err)
+	p, err := pool.New(pool.Config[struct{}]{Lane: &named{inner, cancel}, OwnsLane: true})
+	require.NoError(t, err)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		g, _ = p.Group(pool.GroupConfig{Limit: 1})
+		ctx := valued{context.Background(), cancel}
+		for range 3 {
+			_ = g.After(ctx, time.Hour, func(context.Context) error { return nil })
+			_ = g.Go(ctx, func(context.Context) error { return errors.New("own") })
+			g.Cancel(nil)
+			_ = g.Wait(ctx)
+		}
+	}()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("waits for itself")
+	}
+	require.NoError(t, p.Close())
+}
+
+// Law: who is a member no more waits for room like anybody else.
+func TestTheContextOfAMemberThatHasEndedGivesNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := ofWorkers(t, lane.Config{Workers: 4})
+		g := newGroup(t, p, pool.GroupConfig{Limit: 1})
+		var left context.Context
+		require.NoError(t, g.Go(t.Context(), func(ctx context.Context) error {
+			left = context.WithoutCancel(ctx) //nolint:fatcontext // kept on purpose
+			return nil
+		}))
+		require.NoError(t, g.Wait(t.Context()))
+		gate := make(chan struct{})
+		var running, most atomic.Int64
+		member := func(context.Context) error {
+			most.Store(max(most.Load(), running.Add(1)))
+			<-gate
+			running.Add(-1)
+			return nil
+		}
+		require.NoError(t, g.Go(t.Context(), member))
+		began := make(chan error, 1)
+		go func() { began <- g.Go(left, member) }()
+		synctest.Wait()
+		require.EqualValues(t, 1, most.Load())
+		close(gate)
+		require.NoError(t, <-began)
+		require.NoError(t, g.Wait(t.Context()))
+		require.EqualValues(t, 1, most.Load())
+	})
+}

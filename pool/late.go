@@ -58,7 +58,7 @@ func (p *Pool[R]) registerLate(ctx context.Context, lease registry.Lease[resourc
 		lease.Resource.value = t.v
 		committed = !lease.Commit()
 	}
-	_, err := t.send(ctx, p.carrier, at, opts)
+	_, err := t.send(ctx, p.carrier, at, callOf(opts), opts)
 	switch {
 	case err != nil:
 		return handle.ID{}, err

@@ -44,7 +44,7 @@ func Offload[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context)
 	if err := t.check(ctx, c, ""); err != nil {
 		return t.v, err
 	}
-	return t.send(ctx, carrier, &c.here, opts)
+	return t.send(ctx, carrier, &c.here, callOf(opts), opts)
 }
 
 // OffloadOn is Offload with the resource that id names, as Transact is Run: fn has it
@@ -80,7 +80,7 @@ func OffloadOn[T, R any](ctx context.Context, p *Pool[R], id handle.ID, fn func(
 		}
 		p.giveBack(lease)
 	}
-	return t.send(ctx, carrier, p.siteOf(lease), opts)
+	return t.send(ctx, carrier, p.siteOf(lease), callOf(opts), opts)
 }
 
 // Offload is [Offload] for a call that has no result but an error.

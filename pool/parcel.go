@@ -24,8 +24,7 @@ type parcel[T any] struct {
 	stick    func(label string, age time.Duration) // makes the handle refuse callers; nil outside transactions
 	giveBack func(left bool)                       // of the lease; nil outside transactions
 
-	now, beyond bool   // see flight.start
-	tell        func() // hears that the call begins; or nil
+	tell func() // hears that the call begins; or nil
 
 	name     string
 	threaded bool        // the caller's context names a thread
@@ -50,8 +49,9 @@ func newParcel[T any](c *core) *parcel[T] {
 	return new(parcel[T])
 }
 
-// send has the call run by the lane and waits for it as long as that allows.
-func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, opts []Option) (v T, err error) {
+// send has the call run by the lane and waits for it as long as that allows. lc is what the
+// options say; with NoWait ErrReentry is told as it is.
+func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, lc lane.Call, opts []Option) (v T, err error) {
 	c := t.core
 	t.at, t.ctx = at, ctx
 	if !c.unguarded {
@@ -83,11 +83,11 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 			return v, c.count(e)
 		}
 	}
-	lc := callOf(opts)
 	if t.until != nil {
 		lc.Accept = *t.until
 	}
-	lc.Owner, lc.Handle, lc.NoWait, lc.Beyond = c.owner, at.id.Uint64(), t.now || t.nested(ctx), t.beyond
+	now := lc.NoWait
+	lc.Owner, lc.Handle, lc.NoWait = c.owner, at.id.Uint64(), now || t.nested(ctx)
 	t.name = lc.Label
 	t.list(t.name, waitsForLane)
 	err = carrier.Carry(ctx, lc, t)
@@ -101,7 +101,7 @@ func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, op
 	if left = ok; left {
 		return v, c.leftBehind(ctx, why, lc.Label, at.id)
 	}
-	if t.now && errors.Is(err, ioerr.ErrReentry) {
+	if now && errors.Is(err, ioerr.ErrReentry) {
 		return v, err
 	}
 	return v, c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)

@@ -21,7 +21,8 @@ func cost() (c costs) {
 		return c
 	}
 	c.processor = time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	if c.memory = u.Maxrss; runtime.GOOS == "linux" {
+	c.memory = int64(u.Maxrss) //nolint:unconvert // an int32 on 32-bit systems
+	if runtime.GOOS == "linux" {
 		c.memory *= 1024
 	}
 	return c
