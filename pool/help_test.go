@@ -115,6 +115,17 @@ func adopt[R any](t testing.TB, p *pool.Pool[R], r R) handle.ID {
 	return id
 }
 
+// hooksEnd waits for hooks that were given up on: a Shutdown does not, and what they do comes
+// after it.
+func hooksEnd[R any](t testing.TB, p *pool.Pool[R]) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); p.Stats().HooksHanging > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d hooks hang", p.Stats().HooksHanging)
+		}
+	}
+}
+
 // closes checks that everything comes to an end without an error.
 func closes[R any](t testing.TB, p *pool.Pool[R]) {
 	t.Helper()

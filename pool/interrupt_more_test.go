@@ -151,9 +151,7 @@ func TestInterruptEndAndDestroyAtOnce(t *testing.T) {
 				_ = p.Shutdown(c)
 				cc()
 				require.Equal(t, pool.Closed, p.Stats().State)
-				for p.Stats().HooksHanging > 0 { // Dispose, given up on
-					time.Sleep(time.Millisecond)
-				}
+				hooksEnd(t, p)
 				shop.allBack()
 			}
 		})

@@ -142,6 +142,7 @@ func TestNothingStaysBarredInAStorm(t *testing.T) {
 			if s := p.Stats(); s.Unwell != 0 {
 				t.Errorf("unwell %d", s.Unwell)
 			}
+			hooksEnd(t, p)
 			shop.allBack()
 		})
 	}

@@ -185,6 +185,7 @@ func TestEverythingAtOnce(t *testing.T) {
 		if round%2 != 0 {
 			require.NoError(t, l.Shutdown(bg))
 		}
+		hooksEnd(t, p)
 		shop.allBack()
 		_ = lost.Load()
 		t.Logf("round %d: %d events, %d missed", round, kinds.Load(), p.Stats().EventsMissed)
