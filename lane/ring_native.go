@@ -54,7 +54,7 @@ func (l *Ring) serves(d *ringdriver.Driver, op *Op) bool {
 	case f.Direct:
 		return !op.NeedsBounce() // else it takes a copy, or an error
 	case op.Kind == fileop.Write:
-		return !f.Seeks // of buffered writes the kernel makes a thread each
+		return !f.Seeks && op.Size() > 0 // of buffered writes the kernel makes a thread each, and one of nothing a ring does not make
 	}
 	return true
 }

@@ -2,16 +2,17 @@ package lane
 
 import "sync/atomic"
 
-// RingStats is about the rings of a Ring lane. Each operation counts once, in Served,
-// Cached or Threads, unless it was called off before it began; one that the ring did not do
-// after all also in Fallback.
+// RingStats is about the rings of a Ring lane. Each operation that the lane has admitted
+// counts once when it ends: Served + Cached + Threads + Dropped is how many have. One that
+// the ring did not do after all is among Threads, and in Fallback.
 type RingStats struct {
 	Rings  int   // in use
 	Reason error // why there is none, or one was taken out of use; an *ioerr.RingError; or nil
 
-	Served   uint64 // operations that a ring has done
+	Served   uint64 // operations that a ring has done, or had begun with when they were called off
 	Cached   uint64 // reads of what was in the page cache
 	Missed   uint64 // reads that looked there in vain
+	Dropped  uint64 // operations called off before a ring had begun with them, or between two transfers of one
 	Threads  uint64 // operations that needed a thread
 	Fallback uint64 // of these, those that the ring was asked for first
 
@@ -54,6 +55,7 @@ func (l *Ring) Stats() Stats {
 		}
 		s := d.Stats()
 		r.Served += s.Operations
+		r.Dropped += s.Dropped
 		r.Enters += s.Enters
 		r.Kicks += s.Kicks
 		r.Retries += s.Retries

@@ -2,6 +2,7 @@ package fileop
 
 import (
 	"errors"
+	"math"
 	"syscall"
 
 	"github.com/iolane/iolane/internal/rawio"
@@ -13,12 +14,13 @@ import (
 // one N may have grown. It allocates nothing, and up to 64 KiB the scheduler is not told,
 // so that a hit costs a system call and a copy.
 //
-// It is worth asking always: of files that are direct or have no offsets, where the system
+// It is worth asking always: of files that are direct or have no offsets, of reads past the
+// last offset there is (for which the system has the answer of one that cannot tell), where the system
 // or the file system cannot tell, and mostly of those whose reads have missed of late it
 // makes no system call.
 func (op *Op) TryCached() (done bool) {
 	f := op.File
-	if op.Kind != Read || f.Direct || !f.Seeks || op.Off < 0 || op.Vectored() ||
+	if op.Kind != Read || f.Direct || !f.Seeks || op.Off < 0 || op.Off > math.MaxInt64-int64(len(op.Buf)) || op.Vectored() ||
 		op.Left() == 0 || !f.tries() {
 		return false
 	}

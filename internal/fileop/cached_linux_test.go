@@ -2,6 +2,7 @@ package fileop_test
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"syscall"
 	"testing"
@@ -118,5 +119,17 @@ func TestWhatIsNotForThePageCache(t *testing.T) {
 		if op.TryCached() || op.N != 0 || op.Err != nil {
 			t.Errorf("kind %d: %d, %v", op.Kind, op.N, op.Err)
 		}
+	}
+}
+
+// A read that the system refuses says nothing about the file.
+func TestAReadPastAllOffsetsIsNoReasonNotToLookAgain(t *testing.T) {
+	f := open(t, fileOf(t, random(100)), syscall.O_RDONLY)
+	for _, off := range []int64{math.MaxInt64, math.MaxInt64 - 1, math.MaxInt64 - 9} {
+		op := fileop.Op{Kind: fileop.Read, File: f, Buf: make([]byte, 10), Off: off}
+		if op.TryCached() || f.Warm.Load() == fileop.Unavailable {
+			t.Errorf("offset %d: %d, %v", off, f.Warm.Load(), op.Err)
+		}
+		f.Warm.Store(0)
 	}
 }

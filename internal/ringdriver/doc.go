@@ -14,6 +14,13 @@
 // nil, so it never sleeps while there is a message, and a message that comes later
 // finds the mark.
 //
+// # Order
+//
+// Requests are served in the order in which they came: those of single operations are
+// begun in it. One of many operations that has got some slots and wants more has its next
+// turn after those that have come meanwhile. So nobody waits for all of a batch, however
+// long, but for one operation of each request before him.
+//
 // # Waking
 //
 // Goroutines whose operations have ended are woken in a chain: the driver wakes the first,

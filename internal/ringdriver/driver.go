@@ -88,12 +88,13 @@ type use struct {
 
 // counts is what [Driver.Stats] tells.
 type counts struct {
-	operations, enters, kicks, retries, takeovers atomic.Uint64
+	operations, dropped, enters, kicks, retries, takeovers atomic.Uint64
 }
 
 // Stats is what a driver has done.
 type Stats struct {
 	Operations uint64 // that the kernel has completed
+	Dropped    uint64 // called off while the kernel did not have them
 	Enters     uint64 // system calls
 	Kicks      uint64 // times that the driver had to be woken in the kernel
 	Retries    uint64 // operations lost with a thread, and done again
@@ -135,7 +136,7 @@ func (d *Driver) Down() error {
 // Stats is what the driver has done so far.
 func (d *Driver) Stats() Stats {
 	c := &d.count
-	return Stats{c.operations.Load(), c.enters.Load(), c.kicks.Load(), c.retries.Load(), c.takeovers.Load()}
+	return Stats{c.operations.Load(), c.dropped.Load(), c.enters.Load(), c.kicks.Load(), c.retries.Load(), c.takeovers.Load()}
 }
 
 // Close ends the driver and the ring, and waits for it. Nothing must be in flight, no fiber
