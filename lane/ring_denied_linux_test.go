@@ -77,6 +77,7 @@ func TestADeniedRingIsNoFaultOfTheLane(t *testing.T) {
 	require.NoError(t, err)
 	wantDenied(t, l, e)
 	program(t, l)
+	require.ErrorAs(t, l.RegisterBuffers(newSlab(t)), new(*ioerr.RingError))
 	require.NoError(t, l.Fiber(context.Background(), lane.Call{}, func(ctx context.Context) { programIn(ctx, t, l) }))
 	s := l.Stats()
 	require.Zero(t, s.Ring.Served+s.Ring.Cached+s.Ring.Fallback)

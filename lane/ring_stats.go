@@ -1,6 +1,10 @@
 package lane
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/iolane/iolane/internal/fileop"
+)
 
 // RingStats is about the rings of a Ring lane. Each operation that the lane has admitted
 // counts once when it ends: Served + Cached + Threads + Dropped is how many have. One that
@@ -27,7 +31,7 @@ type RingStats struct {
 // ringCounts is what the lane itself counts.
 type ringCounts struct {
 	cached, missed, threads, fallback atomic.Uint64
-	registered                        atomic.Int64
+	registered                        atomic.Pointer[fileop.Slab]
 }
 
 // Stats implements [Lane]. The first of Shards is about operations that go to the ring, the
@@ -42,10 +46,11 @@ func (l *Ring) Stats() Stats {
 		Missed:   l.count.missed.Load(),
 		Threads:  l.count.threads.Load(),
 		Fallback: l.count.fallback.Load(),
-
-		Registered: l.count.registered.Load(),
 	}
 	r := &sum.Ring
+	if s := l.count.registered.Load(); s != nil {
+		r.Registered = int64(s.Len())
+	}
 	if err := l.reason.Load(); err != nil {
 		r.Reason = *err
 	}
