@@ -124,7 +124,9 @@ func TestABlockedOpenEndsAsItsLaneAllows(t *testing.T) {
 		cancel(why)
 		if k.interrupts {
 			cancelled(t, <-ended, why)
-			require.Zero(t, p.Pool().Stats().Handles)
+			s := p.Pool().Stats()
+			require.Zero(t, s.Handles)
+			require.Equal(t, []uint64{0, 1, 0}, []uint64{s.Failed, s.Cancelled, s.Ran})
 			return
 		}
 		if k.leaves {

@@ -2,13 +2,11 @@ package file
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/fileop"
-	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/pool"
 )
 
@@ -24,11 +22,8 @@ func (p *Pool) copyRange(ctx context.Context, op *Op, opts []pool.Option) error 
 	}
 	both := []Op{*op, {}}                                                                 // the second stands for the other file
 	_ = p.files.OperateAll(ctx, []handle.ID{op.File.ID, op.More.File2.ID}, both, opts...) // it may be that of the second
-	if refused, ok := errors.AsType[*ioerr.Error](both[0].Err); ok {
-		return p.result(op, refused)
-	}
 	op.N, op.Err = both[0].N, both[0].Err
-	return p.outcome(ctx, op)
+	return p.outcome(op)
 }
 
 // copied is what a call that copies has to say to a caller who has not left it.
@@ -57,22 +52,14 @@ func (p *Pool) copyCarried(ctx context.Context, op *Op, opts []pool.Option) erro
 	}()
 	got, err := pool.OffloadOn(ctx, p.files, op.File.ID, func(ctx context.Context, _ *fileop.File) (copied, error) {
 		if !begun.CompareAndSwap(false, true) {
-			return copied{err: fileop.ErrCancelled}, nil
+			mine.Err = fileop.ErrCancelled
+			return copied{err: mine.Err}, mine.Failure(ctx)
 		}
 		defer p.held.release(to) //nolint:errcheck // who closes the file has been told that it is closed
 		mine.Do(ctx, p.signal)
-		if errors.Is(mine.Err, fileop.ErrCancelled) { // no failure of the call
-			return copied{mine.N, mine.Err}, nil
-		}
-		return copied{mine.N, mine.Err}, mine.Err
+		return copied{mine.N, mine.Err}, mine.Failure(ctx)
 	}, opts...)
-	if e, ok := errors.AsType[*ioerr.Error](err); ok && e.Effect == ioerr.None {
-		return p.result(op, err)
-	}
 	op.N, op.Err = got.n, got.err
-	if err == nil {
-		return p.outcome(ctx, op)
-	}
 	return p.result(op, err)
 }
 

@@ -2,11 +2,9 @@ package file
 
 import (
 	"context"
-	"errors"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/fileop"
-	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/pool"
 )
 
@@ -59,11 +57,7 @@ func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
 			continue
 		}
 		op.N, op.Err = all[i].N, all[i].Err
-		if _, refused := errors.AsType[*ioerr.Error](op.Err); refused {
-			op.Err = p.result(op, op.Err)
-		} else {
-			op.Err = p.outcome(ctx, op)
-		}
+		op.Err = p.outcome(op)
 	}
 	for i := range ops {
 		if ops[i].Err != nil {

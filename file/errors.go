@@ -8,7 +8,6 @@ import (
 
 	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/ioerr"
-	"github.com/iolane/iolane/pool"
 )
 
 // result is the error of an operation for its caller. err is what the pool says, with
@@ -58,16 +57,12 @@ func (closedError) Is(target error) bool {
 
 // outcome is the error of an operation that was done together with others, for which
 // nobody but op.Err speaks.
-func (p *Pool) outcome(ctx context.Context, op *Op) error {
-	switch {
-	case op.Err == nil:
+func (p *Pool) outcome(op *Op) error {
+	if op.Err == nil {
 		return nil
-	case errors.Is(op.Err, fileop.ErrCancelled):
-		e := p.cancelled(ctx, op.Err)
-		if op.N > 0 {
-			e.Effect = ioerr.Done
-		}
-		return e
+	}
+	if _, told := errors.AsType[*ioerr.Error](op.Err); told { // it was refused, left, or called off
+		return p.result(op, op.Err)
 	}
 	return p.failed(op, op.Err)
 }
@@ -81,28 +76,14 @@ func (p *Pool) failed(op *Op, err error) error {
 	return e
 }
 
-// calledOff makes what it is of an opening that was called off.
-func (p *Pool) calledOff(ctx context.Context, err error) error {
-	if !errors.Is(err, fileop.ErrCancelled) {
-		return err
-	}
-	return p.cancelled(ctx, err)
-}
-
-// cancelled is the error of what was called off: because ctx has ended, or a shutdown has
-// given up, or else because of the lane's limit for calls.
-func (p *Pool) cancelled(ctx context.Context, err error) *ioerr.Error {
-	e := &ioerr.Error{Outcome: ioerr.Cancelled, Origin: ioerr.Lane, Effect: ioerr.None, Lane: p.lane, Err: err}
+// cancelled is the error of what has not begun since ctx has ended.
+func (p *Pool) cancelled(ctx context.Context) *ioerr.Error {
+	e := &ioerr.Error{Outcome: ioerr.Cancelled, Origin: ioerr.Lane, Effect: ioerr.None, Lane: p.lane, Err: context.Cause(ctx)}
 	switch {
-	case errors.Is(context.Cause(ctx), ioerr.ErrShutdown), // inside a call of the pool
-		ctx.Err() == nil && p.files.Stats().State != pool.Open:
-		e.Outcome, e.Err = ioerr.ShutdownInProgress, ioerr.ErrShutdown
-	case ctx.Err() == nil:
-		e.Outcome, e.Err = ioerr.TimedOut, ioerr.ErrCallLimit
+	case errors.Is(e.Err, ioerr.ErrShutdown): // inside a call of the pool
+		e.Outcome = ioerr.ShutdownInProgress
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e.Outcome, e.Err = ioerr.TimedOut, context.Cause(ctx)
-	default:
-		e.Err = context.Cause(ctx)
+		e.Outcome = ioerr.TimedOut
 	}
 	return e
 }

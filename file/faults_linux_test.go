@@ -16,6 +16,7 @@ import (
 	"github.com/iolane/iolane/file"
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
+	"github.com/iolane/iolane/pool"
 )
 
 // Law: where there are no offsets an offset is refused, as by pread(2), on each lane.
@@ -189,4 +190,25 @@ func TestWhatRefusesManyOperationsIsToldByEach(t *testing.T) {
 			t.Errorf("%d: %d, %v", i, ops[i].N, ops[i].Err)
 		}
 	}
+}
+
+// Law: an operation that the lane's limit has ended says so, also while the pool shuts down.
+func TestALimitIsNoShutdownAlsoWhileThereIsOne(t *testing.T) {
+	l, err := lane.NewAbandoning(lane.AbandoningConfig{CallLimit: 50 * time.Millisecond, Grace: 10 * time.Second})
+	require.NoError(t, err)
+	p := newPool(t, file.Config{Lane: l, OwnsLane: true, Interrupt: true})
+	f, _ := fifo(t, p)
+	ops := []file.Op{file.Read(f, make([]byte, 1)), file.Sleep(time.Hour)}
+	ended := start(func() error { return p.DoAll(context.Background(), ops) })
+	running(t, p, 2)
+	down := start(func() error { return p.Shutdown(context.Background()) })
+	require.Eventually(t, func() bool { return p.Pool().Stats().State != pool.Open }, 10*time.Second, time.Millisecond)
+	require.Error(t, <-ended)
+	for _, op := range ops {
+		e, ok := errors.AsType[*ioerr.Error](op.Err)
+		if !ok || e.Outcome != ioerr.TimedOut || e.Effect != ioerr.None || !errors.Is(op.Err, ioerr.ErrCallLimit) {
+			t.Error(op.Err)
+		}
+	}
+	require.NoError(t, <-down)
 }

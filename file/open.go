@@ -27,6 +27,9 @@ func (p *Pool) Open(ctx context.Context, name string, flag int, perm fs.FileMode
 	id, err := p.Pool().Register(ctx, func(ctx context.Context) (*fileop.File, error) {
 		op := Op{Kind: fileop.Open, Flags: int32(flag), Mode: perm, More: &fileop.More{Path: name}, Interruptible: p.signal != nil}
 		op.Do(ctx, p.signal)
+		if op.WasCalledOff() {
+			return nil, op.Failure(ctx)
+		}
 		if op.Err != nil {
 			return nil, named(&op, op.Err)
 		}
@@ -39,7 +42,7 @@ func (p *Pool) Open(ctx context.Context, name string, flag int, perm fs.FileMode
 		return f, nil
 	}, opts...)
 	if err != nil {
-		return nil, p.calledOff(ctx, err)
+		return nil, err
 	}
 	opened.ID = id
 	return &File{pool: p, file: opened}, nil

@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 
 	"github.com/iolane/iolane/internal/fileop"
@@ -26,25 +25,19 @@ func (p *Pool) doLent(ctx context.Context, op *Op, back func(), opts []pool.Opti
 			}
 		}()
 		mine.Do(ctx, p.signal)
-		if errors.Is(mine.Err, fileop.ErrCancelled) { // no failure of the call
-			return copied{mine.N, mine.Err}, nil
-		}
-		return copied{mine.N, mine.Err}, mine.Err
+		return copied{mine.N, mine.Err}, mine.Failure(ctx)
 	}, opts...)
 	if wasLeft(err) {
 		return !other.Swap(true), err
 	}
 	op.N, op.Err = got.n, got.err
-	if err == nil {
-		return false, p.outcome(ctx, op)
-	}
 	return false, p.result(op, err)
 }
 
 // failedGet is the error of Buffers.Get as that of a stream.
 func (p *Pool) failedGet(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return p.cancelled(ctx, err)
+		return p.cancelled(ctx)
 	}
 	return &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.None, Lane: p.lane, Err: err}
 }

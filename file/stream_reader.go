@@ -146,7 +146,7 @@ func (r *Reader) fill() error {
 	for len(r.rest) == 0 {
 		r.release()
 		if r.err == nil && r.s.ctx.Err() != nil {
-			r.err = at(r.pos, r.s.file.pool.cancelled(r.s.ctx, nil))
+			r.err = at(r.pos, r.s.file.pool.cancelled(r.s.ctx))
 		}
 		if r.err != nil {
 			return r.err

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/ioerr"
 )
 
@@ -129,7 +130,28 @@ func (c *core) failure(err error, label string, id handle.ID) *ioerr.Error {
 	if !id.IsZero() {
 		e.Handle = id
 	}
+	if off, ok := err.(*fileop.CalledOff); ok { //nolint:errorlint // as it is: nothing wraps it
+		calledOff(e, off)
+	}
 	return e
+}
+
+// calledOff makes e the error of a call whose operation was called off. The context of that
+// has ended, but not because the call has: so its cause tells who did it.
+func calledOff(e *ioerr.Error, off *fileop.CalledOff) {
+	e.Outcome, e.Origin, e.Err = ioerr.Cancelled, ioerr.Lane, fileop.ErrCancelled
+	if off.N == 0 {
+		e.Effect = ioerr.None
+	}
+	if off.Cause == nil {
+		return // the lane had a reason of its own
+	}
+	switch e.Err = off.Cause; {
+	case errors.Is(off.Cause, ioerr.ErrShutdown):
+		e.Outcome = ioerr.ShutdownInProgress
+	case errors.Is(off.Ended, context.DeadlineExceeded):
+		e.Outcome = ioerr.TimedOut
+	}
 }
 
 // bad is the error for an argument.

@@ -43,78 +43,33 @@ func (p *Pool[R]) Operate(ctx context.Context, id handle.ID, op *lane.Op, opts .
 		_, err := p.carry(ctx, id, op, opts)
 		return err
 	}
-	var d deed
 	var err error
 	if id.IsZero() {
-		_, err = Run(ctx, p, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, c.do(ctx, op, &d, id, opts)
-		}, opts...)
+		_, err = Run(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.do(ctx, op) }, opts...)
 	} else {
-		_, err = Transact(ctx, p, id, func(ctx context.Context, _ R) (struct{}, error) {
-			return struct{}{}, c.do(ctx, op, &d, id, opts)
-		}, opts...)
-	}
-	return c.end(&d, err)
-}
-
-// deed is what is known of an operation that was done by system calls.
-type deed struct {
-	ran bool         // op tells what came of it
-	off *ioerr.Error // it was called off; not counted yet
-}
-
-// do does an operation as a part of a call with the context ctx, and returns what is the
-// failure of that call.
-func (c *core) do(ctx context.Context, op *lane.Op, d *deed, id handle.ID, opts []Option) error {
-	op.Do(ctx, c.signal.Of(op))
-	d.ran = true
-	if !calledOff(op) {
-		return failureOf(op)
-	}
-	d.off = c.calledOff(ctx, op, id, callOf(opts).Label)
-	return nil
-}
-
-// end is the error of the call.
-func (c *core) end(d *deed, err error) error {
-	if err == nil && d.off != nil {
-		return c.count(d.off)
+		_, err = Transact(ctx, p, id, func(ctx context.Context, _ R) (struct{}, error) { return struct{}{}, c.do(ctx, op) }, opts...)
 	}
 	return err
 }
 
-// failureOf is the failure of an operation as that of a call. The kernel tells of data that
+// do does an operation as a part of a call with the context ctx, and returns what is the
+// failure of that call.
+func (c *core) do(ctx context.Context, op *lane.Op) error {
+	op.Do(ctx, c.signal.Of(op))
+	return failureOf(ctx, op)
+}
+
+// failureOf is the failure of an operation as that of a call with the context ctx. The kernel tells of data that
 // could not be written once, and takes the pages for clean from then on: so a resource that
 // could not be made durable is poisoned, lest another attempt succeed without the data. What
 // cannot be made durable at all (a pipe) is none the worse for it.
-func failureOf(op *lane.Op) error {
+func failureOf(ctx context.Context, op *lane.Op) error {
 	switch {
 	case op.Kind != fileop.Fsync && op.Kind != fileop.Fdatasync,
-		errors.Is(op.Err, syscall.EINVAL), errors.Is(op.Err, errors.ErrUnsupported):
-		return op.Err
+		op.WasCalledOff(), errors.Is(op.Err, syscall.EINVAL), errors.Is(op.Err, errors.ErrUnsupported):
+		return op.Failure(ctx)
 	}
 	return Poison(op.Err)
-}
-
-func calledOff(op *lane.Op) bool { return errors.Is(op.Err, fileop.ErrCancelled) }
-
-// calledOff is the error of an operation that was called off. ctx is the one that it was
-// given, and has ended, but not because the call has: so its cause tells who did it.
-func (c *core) calledOff(ctx context.Context, op *lane.Op, id handle.ID, label string) *ioerr.Error {
-	e := &ioerr.Error{Outcome: ioerr.Cancelled, Origin: ioerr.Lane, Effect: ioerr.None, Label: label, Lane: c.lane.Name(), Err: op.Err}
-	if !id.IsZero() {
-		e.Handle = id
-	}
-	if op.N > 0 {
-		e.Effect = ioerr.Done
-	}
-	if cause := context.Cause(ctx); cause != nil { // else the lane had a reason of its own
-		e.Outcome, e.Err = outcomeOf(ctx), cause
-		if errors.Is(cause, ioerr.ErrShutdown) {
-			e.Outcome = ioerr.ShutdownInProgress
-		}
-	}
-	return e
 }
 
 // operate is Operate on a lane that does operations itself.
@@ -139,15 +94,11 @@ func (p *Pool[R]) operate(ctx context.Context, id handle.ID, op *lane.Op, opts [
 	if err := s.hand(ctx, at, &lc, runs, func() error { return c.native.Operate(inner, lc, op) }); err != nil {
 		return err
 	}
-	switch {
-	case op.Err == nil:
-		s.begun = true
+	s.begun = !op.WasCalledOff() // else it says nothing about the resource
+	if op.Err == nil {
 		return nil
-	case calledOff(op): // which says nothing about the resource
-		return c.count(c.calledOff(inner, op, id, lc.Label))
 	}
-	s.begun = true
-	return at.failed(failureOf(op), lc.Label)
+	return at.failed(failureOf(inner, op), lc.Label)
 }
 
 // hand has the lane do what it does itself, an operation, several, or a fiber, by giving
@@ -184,7 +135,7 @@ func (s *stay) forOps(ctx context.Context, at *site) context.Context {
 
 // told is what a carried operation has to say to a caller that has not left it.
 type told struct {
-	deed
+	ran  bool // the rest tells what came of it
 	n    int64
 	err  error
 	info fileop.Info
@@ -200,9 +151,10 @@ func (p *Pool[R]) carry(ctx context.Context, id handle.ID, op *lane.Op, opts []O
 		more := *op.More
 		mine.More = &more
 	}
-	do := func(ctx context.Context) (t told, err error) {
-		err = c.do(ctx, &mine, &t.deed, id, opts)
-		if t.n, t.err = mine.N, mine.Err; mine.More != nil {
+	do := func(ctx context.Context) (told, error) {
+		err := c.do(ctx, &mine)
+		t := told{ran: true, n: mine.N, err: mine.Err}
+		if mine.More != nil {
 			t.info = mine.More.Info
 		}
 		return t, err
@@ -221,7 +173,7 @@ func (p *Pool[R]) carry(ctx context.Context, id handle.ID, op *lane.Op, opts []O
 			op.More.Info = t.info
 		}
 	}
-	return t.ran, c.end(&t.deed, err)
+	return t.ran, err
 }
 
 // closeOpened undoes an Open that nobody waits for.

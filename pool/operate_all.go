@@ -26,10 +26,9 @@ import (
 // lane.Carrier, where an operation may be left, each leases its resource for itself, as
 // with [Pool.Operate]. Config.Interrupt is not called but on a lane.Carrier.
 //
-// The error is nil if all have run: then each op.Err says what came of it, bare
-// (fileop.ErrCancelled for one that was called off). Otherwise it is the first refusal, as
-// for Operate, and op.Err of each operation that has not run, or was left, is what that
-// one was refused with. Each that fails counts in Stats.
+// The error is nil if none was refused or left; otherwise it is the first refusal, as for
+// Operate. Each op.Err says what came of it: of one that was refused, left, or called off an
+// *ioerr.Error, as Operate returns it, and else bare. Each that fails counts in Stats.
 func (p *Pool[R]) OperateAll(ctx context.Context, ids []handle.ID, ops []lane.Op, opts ...Option) error {
 	c := p.own()
 	var s stay
@@ -90,11 +89,12 @@ func (p *Pool[R]) operateAll(ctx context.Context, s *stay, ids []handle.ID, ops 
 	if c.native == nil {
 		s.unlist()
 		err := p.oneByOne(ctx, s, ops, func(i int) (bool, error) {
-			var d deed
+			ran := false
 			_, err := run(ctx, c, at(i), &stay{until: s.until, unjudged: true}, func(ctx context.Context) (struct{}, error) {
-				return struct{}{}, c.do(ctx, &ops[i], &d, ids[i], opts)
+				ran = true
+				return struct{}{}, c.do(ctx, &ops[i])
 			}, opts)
-			return d.ran, c.end(&d, err)
+			return ran, err
 		})
 		p.judgeAll(loans, ids, ops)
 		return err
@@ -111,12 +111,12 @@ func (p *Pool[R]) operateAll(ctx context.Context, s *stay, ids []handle.ID, ops 
 	}
 	s.begun = true
 	for i := range ops {
-		switch op := &ops[i]; {
-		case op.Err == nil:
-		case calledOff(op):
-			_ = c.count(c.calledOff(inner, op, ids[i], lc.Label))
-		default:
-			_ = at(i).failed(failureOf(op), lc.Label)
+		op := &ops[i]
+		if op.Err == nil {
+			continue
+		}
+		if err := at(i).failed(failureOf(inner, op), lc.Label); op.WasCalledOff() {
+			op.Err = err
 		}
 	}
 	p.judgeAll(loans, ids, ops)
@@ -160,10 +160,10 @@ func (p *Pool[R]) judgeAll(loans []loan[R], ids []handle.ID, ops []lane.Op) {
 		at := l.Resource.site
 		for i := range ops {
 			op := &ops[i]
-			if _, refused := errors.AsType[*ioerr.Error](op.Err); ids[i] != l.ID || refused || calledOff(op) {
+			if _, refused := errors.AsType[*ioerr.Error](op.Err); ids[i] != l.ID || refused {
 				continue
 			}
-			v, failure := &at.verdict, failureOf(op)
+			v, failure := &at.verdict, failureOf(context.Background(), op)
 			if p.judges {
 				v.told, v.given = true, true
 			}
@@ -186,10 +186,12 @@ func (p *Pool[R]) oneByOne(ctx context.Context, s *stay, ops []lane.Op, one func
 	first := len(ops)
 	each(len(ops), workers, func(i int) {
 		told, err := one(i)
+		if !told || ops[i].WasCalledOff() {
+			ops[i].Err = err
+		}
 		if told {
 			return
 		}
-		ops[i].Err = err
 		mu.Lock()
 		defer mu.Unlock()
 		if i < first {

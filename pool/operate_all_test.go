@@ -38,8 +38,9 @@ func TestEachOfManyOperationsTellsWhatCameOfIt(t *testing.T) {
 
 		ops = []lane.Op{sleep(time.Hour), {}, sleep(time.Hour)}
 		succeeds(t, p.OperateAll(within(t, time.Second), make([]handle.ID, 3), ops))
-		if ops[0].Err != fileop.ErrCancelled || ops[1].Err != nil || ops[2].Err != fileop.ErrCancelled {
-			t.Errorf("%+v", ops)
+		succeeds(t, ops[1].Err)
+		for _, op := range []lane.Op{ops[0], ops[2]} {
+			want{outcome: ioerr.TimedOut, origin: ioerr.Lane, effect: ioerr.None, err: context.DeadlineExceeded, lane: laneName}.check(t, op.Err)
 		}
 		require.EqualValues(t, 2, p.Stats().TimedOut)
 		closes(t, p)
@@ -139,8 +140,12 @@ func TestAShutdownThatGivesUpCallsManyOff(t *testing.T) {
 		require.Error(t, p.Shutdown(within(t, time.Second)))
 		synctest.Wait()
 		succeeds(t, ended(t, over))
-		for _, op := range ops {
-			require.Equal(t, fileop.ErrCancelled, op.Err)
+		for i, op := range ops {
+			w := want{outcome: ioerr.ShutdownInProgress, origin: ioerr.Lane, effect: ioerr.None, err: ioerr.ErrShutdown, lane: laneName}
+			if i == 1 {
+				w.id = id
+			}
+			w.check(t, op.Err)
 		}
 		require.EqualValues(t, 2, p.Stats().Shutdown)
 		closes(t, p)
