@@ -125,7 +125,9 @@ func (p *Pool) prepare(op *Op) error {
 	if op.Kind == fileop.Open || op.Kind == fileop.Close || op.Kind >= fileop.Kinds { // descriptors are the pool's business
 		return bad("op.Kind", op.Kind, "must be that of an operation of this package")
 	}
-	if name := lacks(op); name != "" {
+	if name := lacks(op); name == "name" {
+		return bad(name, "", "must not be empty, nor the file nil")
+	} else if name != "" {
 		return bad(name, nil, "must not be nil")
 	}
 	if err := sense(op); err != nil {
@@ -155,9 +157,10 @@ func lacks(op *Op) string {
 		if op.More == nil {
 			return "op.More"
 		}
-		if op.More.Path != "" {
-			return ""
+		if op.File == nil && op.More.Path == "" {
+			return "name"
 		}
+		return ""
 	case fileop.Read, fileop.Write, fileop.Fsync, fileop.Fdatasync, fileop.Fallocate,
 		fileop.Truncate, fileop.Advise, fileop.Flock, fileop.RangeLock:
 	}

@@ -54,6 +54,12 @@
 //
 // # Errors
 //
+// What makes no sense is refused before anything is done, with an *ioerr.ArgumentError that
+// names the argument and its value: an empty name (for which package os has
+// fs.ErrNotExist), a nil file, a negative offset or length, a lock mode that is none. A
+// transfer of nothing, a nil buffer among them, is what the system call makes of it; so is an
+// offset or length that is too large.
+//
 // Errors are *ioerr.Error. Those of the system have an *fs.PathError inside (of Rename:
 // an *os.LinkError), with the operation, the name as it was opened, and the error
 // number, so that errors.Is(err, fs.ErrNotExist) works. The end of a file is io.EOF by

@@ -23,8 +23,14 @@ type AlignmentError = fileop.AlignmentError
 // umask, counts if a file is made. Errors are as for [Pool.Do]. If the pool begins to
 // shut down meanwhile the file is closed, and the error is ErrShutdown with Effect Done.
 func (p *Pool) Open(ctx context.Context, name string, flag int, perm fs.FileMode, opts ...pool.Option) (*File, error) {
+	if err := p.open(); err != nil {
+		return nil, err
+	}
+	if err := filled("name", name); err != nil {
+		return nil, err
+	}
 	var opened *fileop.File
-	id, err := p.Pool().Register(ctx, func(ctx context.Context) (*fileop.File, error) {
+	id, err := p.files.Register(ctx, func(ctx context.Context) (*fileop.File, error) {
 		op := Op{Kind: fileop.Open, Flags: int32(flag), Mode: perm, More: &fileop.More{Path: name}, Interruptible: p.signal != nil}
 		op.Do(ctx, p.signal)
 		if op.WasCalledOff() {
@@ -55,14 +61,18 @@ func (p *Pool) Create(ctx context.Context, name string, opts ...pool.Option) (*F
 }
 
 // Adopt takes ownership of a file that is open already, and puts it into blocking mode.
-// From then on f must not be used any more, nor closed: that is the pool's. On an error,
-// which is ErrShutdown or an *ioerr.ArgumentError, f stays the caller's.
+// From then on f must not be used any more, nor closed, nor adopted again: its descriptor is
+// the pool's. It waits for nothing and takes no slot.
+//
+// On an error f stays the caller's, if in blocking mode. The error is an *ioerr.Error: with
+// an *ioerr.ArgumentError if f is nil or closed, ErrShutdown, or an *fs.PathError of the
+// operation stat, since the system must say what kind of file it is.
 func (p *Pool) Adopt(f *os.File) (*File, error) {
-	if f == nil {
-		return nil, bad("f", nil, "must not be nil")
-	}
 	if err := p.open(); err != nil {
 		return nil, err
+	}
+	if f == nil {
+		return nil, bad("f", nil, "must not be nil")
 	}
 	adopted := &fileop.File{Name: f.Name(), FD: f.Fd()}
 	if adopted.FD == ^uintptr(0) {

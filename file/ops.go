@@ -102,7 +102,7 @@ func Truncate(f *File, size int64) Op {
 // Stat asks for the description of the file: Op.More.Info.
 func Stat(f *File) Op { return Op{Kind: fileop.Stat, File: f.op(), More: &fileop.More{}} }
 
-// StatName is [Stat] by name; it follows symbolic links.
+// StatName is [Stat] by name, which must not be empty; it follows symbolic links.
 func StatName(name string) Op {
 	return Op{Kind: fileop.Stat, More: &fileop.More{Path: name}}
 }
@@ -137,7 +137,7 @@ func Mkdir(name string, perm fs.FileMode) Op {
 }
 
 // Sleep takes up a slot for d. It is for tests of what slow operations do to a program.
-func Sleep(d time.Duration) Op { return Op{Kind: fileop.Sleep, Off: int64(d)} }
+func Sleep(d time.Duration) Op { return Op{Kind: fileop.Sleep, Off: int64(max(d, 0))} }
 
 // Nop does nothing, in a slot.
 func Nop() Op { return Op{} }

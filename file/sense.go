@@ -41,6 +41,15 @@ func sense(op *Op) error {
 		return atLeast("n", op.Len, 0)
 	case fileop.Truncate:
 		return atLeast("size", op.Len, 0)
+	case fileop.Advise:
+		return atLeast("n", op.Len, 0)
+	case fileop.Rename:
+		if err := filled("from", op.More.Path); err != nil {
+			return err
+		}
+		return filled("to", op.More.Path2)
+	case fileop.Unlink, fileop.Rmdir, fileop.Mkdir:
+		return filled("name", op.More.Path)
 	case fileop.Fallocate:
 		return atLeast("n", op.Len, 1)
 	case fileop.RangeLock:
@@ -52,6 +61,14 @@ func sense(op *Op) error {
 		return lockMode(op)
 	}
 	return nil
+}
+
+// filled: to the system an empty name is that of no file, to its callers a mistake.
+func filled(name, v string) error {
+	if v != "" {
+		return nil
+	}
+	return bad(name, v, "must not be empty")
 }
 
 func atLeast(name string, v, least int64) error {

@@ -37,6 +37,25 @@ func TestWhatMakesNoSenseIsToldByNameAndValue(t *testing.T) {
 		{file.Allocate(f, 0, 0, 0), "n", int64(0)},
 		{file.Allocate(f, 0, -2, 1), "off", int64(-2)},
 		{file.Advise(f, 0, -3, 1), "off", int64(-3)},
+		{file.Advise(f, 0, 0, -1), "n", int64(-1)},
+		{file.Allocate(f, 0, 0, math.MinInt64), "n", int64(math.MinInt64)},
+		{file.Pread(f, nil, -1), "off", int64(-1)},
+		{file.Pwrite(f, nil, -2), "off", int64(-2)},
+		{file.Readv(f, nil, -3), "off", int64(-3)},
+		{file.UnlockRange(f, -1, 1), "off", int64(-1)},
+		{file.UnlockRange(f, 0, -1), "n", int64(-1)},
+		{file.StatName(""), "name", ""},
+		{file.Remove(""), "name", ""},
+		{file.RemoveDir(""), "name", ""},
+		{file.Mkdir("", 0o700), "name", ""},
+		{file.Rename("", "x"), "from", ""},
+		{file.Rename("x", ""), "to", ""},
+		{file.ReadAt(nil, nil, 0), "f", nil},
+		{file.Sync(nil), "f", nil},
+		{file.Truncate(nil, 0), "f", nil},
+		{file.CopyRange(f, 0, nil, 0, 1), "f", nil},
+		{file.CopyRange(nil, 0, f, 0, 1), "dst", nil},
+		{file.Stat(nil), "name", ""},
 		{file.Lock(f, 99), "mode", file.LockMode(99)},
 		{file.Lock(f, 0), "mode", file.LockMode(0)},
 		{file.Lock(f, file.NoWait), "mode", file.NoWait},
@@ -55,6 +74,9 @@ func TestWhatMakesNoSenseIsToldByNameAndValue(t *testing.T) {
 	}
 	_, err = f.ReadAt(t.Context(), make([]byte, 1), math.MinInt64)
 	require.ErrorIs(t, err, ioerr.ErrInvalid)
+	_, err = p.Open(t.Context(), "", os.O_RDONLY, 0)
+	e, _ := errors.AsType[*ioerr.ArgumentError](err)
+	require.Equal(t, &ioerr.ArgumentError{Name: "name", Value: "", Reason: "must not be empty"}, e)
 	_, err = file.NewWriter(t.Context(), end, file.StreamConfig{})
 	require.ErrorIs(t, err, ioerr.ErrInvalid)
 	data := make([]byte, 8)
@@ -67,6 +89,38 @@ func TestWhatMakesNoSenseIsToldByNameAndValue(t *testing.T) {
 	require.NoError(t, err)
 	n, _ = f.ReadAt(t.Context(), make([]byte, 20), 0)
 	require.Equal(t, len("content!?"), n)
+}
+
+// What is only too large, or nothing, is for the system to judge: on every lane alike.
+func TestWhatIsTooLargeOrNothingIsForTheSystem(t *testing.T) {
+	onEachLane(t, func(t *testing.T, _ kind, p *file.Pool) {
+		dir := t.TempDir()
+		f, to := create(t, p, filepath.Join(dir, "f"), []byte("content")), create(t, p, filepath.Join(dir, "to"), nil)
+		for i, op := range []file.Op{
+			file.ReadAt(f, nil, 0), file.WriteAt(f, nil, 0), file.Append(f, nil), file.Read(f, nil), file.Write(f, nil),
+			file.Pread(f, nil, 0), file.Pwrite(f, nil, 0), file.Readv(f, nil, 0), file.Writev(f, nil, 0), file.Readv(f, [][]byte{nil}, 9),
+			file.CopyRange(to, 0, f, 0, 0), file.CopyRange(to, 0, f, 7, math.MaxInt64-7), file.Sleep(-1), file.Sleep(math.MinInt64),
+			file.Truncate(f, 7), file.Advise(f, 0, 0, math.MaxInt64),
+		} {
+			if err := p.Do(t.Context(), &op); err != nil || op.N != 0 {
+				t.Errorf("%d, %d: %v", i, op.N, err)
+			}
+		}
+		for i, op := range []file.Op{
+			file.ReadAt(f, make([]byte, 9), math.MaxInt64), file.WriteAt(f, make([]byte, 9), math.MaxInt64), file.Pread(f, make([]byte, 9), math.MaxInt64-1),
+			file.Writev(f, [][]byte{{1}, {2}}, math.MaxInt64), file.CopyRange(to, math.MaxInt64, f, 0, 9), file.CopyRange(to, 0, f, math.MaxInt64, math.MaxInt64),
+			file.Truncate(f, math.MaxInt64), file.Allocate(f, 0, math.MaxInt64, math.MaxInt64), file.Mkdir(string(make([]byte, 1)), 0o700),
+		} {
+			err := p.Do(t.Context(), &op)
+			e, ok := errors.AsType[*ioerr.Error](err)
+			if !ok || e.Effect != ioerr.Done || e.Origin != ioerr.Leaf || op.N != 0 {
+				t.Errorf("%d, %d: %v", i, op.N, err)
+			}
+		}
+		info, err := f.Stat(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, 7, info.Size)
+	})
 }
 
 // A file that was adopted is known to append, too.
