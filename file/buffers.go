@@ -174,7 +174,8 @@ func (b *Buffers) Out() int {
 func (b *Buffers) count() int { return len(b.out) - len(b.free) }
 
 // Get takes a buffer. When all are out it waits, in order, until one is put back or ctx
-// ends. The buffer has the length Size and holds what its last user left in it. The error
+// ends. So it must not be called on a fiber, which would block all others of its lane: get
+// buffers before [Pool.Fiber], or use TryGet there. The buffer has the length Size and holds what its last user left in it. The error
 // is a *BuffersError, or an *ioerr.ArgumentError if ctx is nil.
 func (b *Buffers) Get(ctx context.Context) ([]byte, error) {
 	if ctx == nil {

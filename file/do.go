@@ -153,6 +153,10 @@ func lacks(op *Op) string {
 		if op.More == nil || op.More.File2 == nil {
 			return "dst"
 		}
+	case fileop.Data, fileop.Times:
+		if op.More == nil {
+			return "op.More"
+		}
 	case fileop.Stat:
 		if op.More == nil {
 			return "op.More"
@@ -162,7 +166,7 @@ func lacks(op *Op) string {
 		}
 		return ""
 	case fileop.Read, fileop.Write, fileop.Fsync, fileop.Fdatasync, fileop.Fallocate,
-		fileop.Truncate, fileop.Advise, fileop.Flock, fileop.RangeLock:
+		fileop.Truncate, fileop.Advise, fileop.Flock, fileop.RangeLock, fileop.Chmod:
 	}
 	if op.File == nil {
 		return "f"

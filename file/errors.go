@@ -144,6 +144,12 @@ func verb(k fileop.Kind) string {
 		return "lock"
 	case fileop.CopyRange:
 		return "copy"
+	case fileop.Data:
+		return "seek"
+	case fileop.Chmod:
+		return "chmod"
+	case fileop.Times:
+		return "chtimes"
 	case fileop.Sleep:
 		return "sleep"
 	}

@@ -3,6 +3,8 @@ package file
 import (
 	"context"
 	"io"
+	"io/fs"
+	"time"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/fileop"
@@ -38,8 +40,9 @@ func (f *File) Name() string { return f.file.Name }
 // ID returns the name of the file in its pool.
 func (f *File) ID() handle.ID { return f.file.ID }
 
-// Direct reports whether transfers go past the page cache. It is false on darwin, where
-// that needs no alignment.
+// Direct reports whether transfers go past the page cache, and writes have to be aligned: it
+// tells what has become of [TryDirect]. It is false on darwin, where direct I/O needs no
+// alignment.
 func (f *File) Direct() bool { return f.file.Direct }
 
 // Alignment returns what the memory of direct writes, and their offset and length, have to
@@ -147,6 +150,33 @@ func (f *File) Stat(ctx context.Context, opts ...pool.Option) (Info, error) {
 	op := Stat(f)
 	err := f.owner().Do(ctx, &op, opts...)
 	return op.More.Info, err
+}
+
+// NextData returns where the file has data next, at off or behind it, and where that ends:
+// between two such parts there is a hole, which reads as zeros and takes up no room. The error
+// is io.EOF if there is no data up to the end. Where the system or the file system cannot tell, all is data (Linux, darwin
+// and FreeBSD can). What is written meanwhile may be seen or not.
+//
+// It moves the file's own position, so Read and Write, which go by that, do not go with it.
+func (f *File) NextData(ctx context.Context, off int64, opts ...pool.Option) (start, end int64, err error) {
+	op := NextData(f, off)
+	err = f.owner().Do(ctx, &op, opts...)
+	if err == nil && op.N == op.More.Off2 {
+		err = io.EOF
+	}
+	return op.N, op.More.Off2, err
+}
+
+// Chmod gives the file the permissions mode; see the function [Chmod].
+func (f *File) Chmod(ctx context.Context, mode fs.FileMode, opts ...pool.Option) error {
+	_, err := f.do(ctx, Chmod(f, mode), opts)
+	return err
+}
+
+// SetTimes sets when the file was last accessed and modified; see the function [SetTimes].
+func (f *File) SetTimes(ctx context.Context, accessed, modified time.Time, opts ...pool.Option) error {
+	_, err := f.do(ctx, SetTimes(f, accessed, modified), opts)
+	return err
 }
 
 // Advise tells the kernel how a part of the file will be used; see the function [Advise].

@@ -13,13 +13,21 @@ import (
 // Direct is a flag for [Pool.Open], beside those of package os: transfers go past the page
 // cache (O_DIRECT). What is written must be aligned to [File.Alignment] in memory, offset
 // and length: else it is refused with an *AlignmentError. What is read need not be.
+//
+// Where the file system has no direct I/O, Open fails with an error that matches syscall.EINVAL
+// or errors.ErrUnsupported. A file that os.O_CREATE has made by then is left as it is: it is
+// not removed, since it may be somebody else's by now. TryDirect leaves none.
 const Direct = fileop.Direct
+
+// TryDirect is [Direct] where the file system has it. Elsewhere the file is open for usual
+// transfers; [File.Direct] tells. Some file systems have it and refuse transfers nevertheless.
+const TryDirect = fileop.TryDirect
 
 // AlignmentError refuses a direct write whose memory, offset or length does not fit the
 // file. Nothing was written.
 type AlignmentError = fileop.AlignmentError
 
-// Open opens a file on the lane. flag is os.O_RDONLY and so on, and [Direct]; perm, before
+// Open opens a file on the lane. flag is os.O_RDONLY and so on, and [Direct] or [TryDirect]; perm, before
 // umask, counts if a file is made. Errors are as for [Pool.Do]. If the pool begins to
 // shut down meanwhile the file is closed, and the error is ErrShutdown with Effect Done.
 func (p *Pool) Open(ctx context.Context, name string, flag int, perm fs.FileMode, opts ...pool.Option) (*File, error) {

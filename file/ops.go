@@ -23,10 +23,16 @@ type Op = lane.Op
 //	Size    int64
 //	Mode    fs.FileMode
 //	ModTime time.Time
+//	Device  uint64 // of the file system, as SameFile wants it
 //	Inode   uint64
 //	Links   uint64
 //	Blocks  int64 // of 512 bytes, that the file takes up; 0 on Windows
 type Info = fileop.Info
+
+// SameFile reports whether two descriptions, both found out by Stat, are of the same file.
+// Like all that goes by number it is true of a file that was removed and a new one that
+// has got its number, and not to be relied upon where a file system has no lasting numbers.
+func SameFile(a, b Info) bool { return a.Device == b.Device && a.Inode == b.Inode }
 
 // ReadAt reads len(buf) bytes from offset off. It goes on after short transfers, so fewer
 // bytes (Op.N) mean the end of the file, which is no error of the Op.
@@ -105,6 +111,24 @@ func Stat(f *File) Op { return Op{Kind: fileop.Stat, File: f.op(), More: &fileop
 // StatName is [Stat] by name, which must not be empty; it follows symbolic links.
 func StatName(name string) Op {
 	return Op{Kind: fileop.Stat, More: &fileop.More{Path: name}}
+}
+
+// NextData asks where the file has data next, at off or behind it: from Op.N to
+// Op.More.Off2, which are the same if there is none. See [File.NextData].
+func NextData(f *File, off int64) Op {
+	return Op{Kind: fileop.Data, File: f.op(), Off: offset(off), More: &fileop.More{}}
+}
+
+// Chmod gives the file the permissions mode. On Windows that is whether it can be written.
+func Chmod(f *File, mode fs.FileMode) Op {
+	return Op{Kind: fileop.Chmod, File: f.op(), Mode: mode}
+}
+
+// SetTimes sets when the file was last accessed and modified. The zero time leaves one as it
+// is; others must be of the years 1678 to 2261. Systems keep it in nanoseconds (Linux), 100 ns
+// (Windows) or microseconds.
+func SetTimes(f *File, accessed, modified time.Time) Op {
+	return Op{Kind: fileop.Times, File: f.op(), More: &fileop.More{Accessed: accessed, Modified: modified}}
 }
 
 // Advise tells the kernel how the n bytes from off will be used (0: to the end), as

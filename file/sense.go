@@ -2,6 +2,7 @@ package file
 
 import (
 	"math"
+	"time"
 
 	"github.com/iolane/iolane/internal/fileop"
 )
@@ -43,6 +44,11 @@ func sense(op *Op) error {
 		return atLeast("size", op.Len, 0)
 	case fileop.Advise:
 		return atLeast("n", op.Len, 0)
+	case fileop.Times:
+		if err := sensible("accessed", op.More.Accessed); err != nil {
+			return err
+		}
+		return sensible("modified", op.More.Modified)
 	case fileop.Rename:
 		if err := filled("from", op.More.Path); err != nil {
 			return err
@@ -61,6 +67,14 @@ func sense(op *Op) error {
 		return lockMode(op)
 	}
 	return nil
+}
+
+// sensible: systems count from 1970.
+func sensible(name string, t time.Time) error {
+	if t.IsZero() || time.Unix(0, t.UnixNano()).Equal(t) {
+		return nil
+	}
+	return bad(name, t, "must be zero, or of the years 1678 to 2261")
 }
 
 // filled: to the system an empty name is that of no file, to its callers a mistake.

@@ -139,6 +139,7 @@ type told struct {
 	n    int64
 	err  error
 	info fileop.Info
+	off2 int64
 }
 
 // carry is Operate on a lane that runs calls itself. The copy of the operation is the
@@ -155,7 +156,7 @@ func (p *Pool[R]) carry(ctx context.Context, id handle.ID, op *lane.Op, opts []O
 		err := c.do(ctx, &mine)
 		t := told{ran: true, n: mine.N, err: mine.Err}
 		if mine.More != nil {
-			t.info = mine.More.Info
+			t.info, t.off2 = mine.More.Info, mine.More.Off2
 		}
 		return t, err
 	}
@@ -170,7 +171,7 @@ func (p *Pool[R]) carry(ctx context.Context, id handle.ID, op *lane.Op, opts []O
 	}
 	if t.ran {
 		if op.N, op.Err = t.n, t.err; op.More != nil {
-			op.More.Info = t.info
+			op.More.Info, op.More.Off2 = t.info, t.off2
 		}
 	}
 	return t.ran, err

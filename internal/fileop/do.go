@@ -66,6 +66,10 @@ func (op *Op) run(ctx context.Context, c *interrupt.Call) {
 		op.copyRange(ctx, c)
 	case op.Transfers():
 		op.transfer(ctx, c)
+	case op.Kind == Data:
+		var err error
+		op.N, op.More.Off2, err = rawio.NextData(c, op.File.FD, op.Off)
+		op.Err = bare(err)
 	default:
 		n, err := op.once(c)
 		op.Took(n, bare(err))
@@ -102,13 +106,17 @@ func (op *Op) once(c *interrupt.Call) (n int, err error) {
 		return 0, rawio.Flock(c, op.File.FD, int(op.Flags))
 	case RangeLock:
 		return 0, rawio.LockRange(c, op.File.FD, int(op.Flags), op.Off, op.Len)
+	case Chmod:
+		return 0, rawio.Chmod(c, op.File.FD, op.Mode)
+	case Times:
+		return 0, rawio.SetTimes(c, op.File.FD, op.More.Accessed, op.More.Modified)
 	case Stat:
 		return 0, op.stat(c)
 	case Rename, Unlink, Rmdir, Mkdir:
 		return 0, op.names(c)
 	case Nop:
 		return 0, nil
-	case Read, Write, CopyRange, Sleep, Kinds:
+	case Read, Write, CopyRange, Sleep, Data, Kinds:
 	}
 	return 0, syscall.EINVAL
 }

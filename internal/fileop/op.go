@@ -33,6 +33,9 @@ const (
 	RangeLock             // [File, Flags, Off, Len]: the same, of a range, by open file description
 	CopyRange             // from [File, Off, Len] to file2, off2; N is the number of bytes
 	Sleep                 // for Off nanoseconds
+	Data                  // [File, Off]; N is where data begins, at Off or behind it, off2 where it ends: the same if there is none
+	Chmod                 // [File, Mode]
+	Times                 // [File] accessed, modified; zero: as it is
 
 	Kinds // how many there are
 )
@@ -48,7 +51,7 @@ func (k Kind) String() string {
 //nolint:gochecknoglobals // a table
 var names = [Kinds]string{
 	"nop", "open", "close", "read", "write", "fsync", "fdatasync", "fallocate", "truncate", "stat",
-	"rename", "unlink", "rmdir", "mkdir", "advise", "flock", "rangelock", "copyrange", "sleep",
+	"rename", "unlink", "rmdir", "mkdir", "advise", "flock", "rangelock", "copyrange", "sleep", "data", "chmod", "times",
 }
 
 // Flags of operations that package syscall does not have on every system.
@@ -56,6 +59,8 @@ const (
 	// Direct, of Open: past the page cache. O_DIRECT on Linux, F_NOCACHE on darwin; elsewhere
 	// Open fails with errors.ErrUnsupported.
 	Direct = rawio.Direct
+	// TryDirect, of Open: Direct, if that can be had.
+	TryDirect = rawio.TryDirect
 	// NoFollow, of Stat: of a symbolic link, not of what it leads to.
 	NoFollow = 1
 
@@ -98,6 +103,8 @@ type More struct {
 	File2       *File
 	Off2        int64
 	Info        Info
+
+	Accessed, Modified time.Time
 }
 
 // Info is what Stat found out.
@@ -130,7 +137,9 @@ func (op *Op) lacks() bool {
 		return op.More == nil
 	case CopyRange:
 		return op.File == nil || op.More == nil || op.More.File2 == nil
-	case Close, Read, Write, Fsync, Fdatasync, Fallocate, Truncate, Advise, Flock, RangeLock:
+	case Data, Times:
+		return op.File == nil || op.More == nil
+	case Close, Read, Write, Fsync, Fdatasync, Fallocate, Truncate, Advise, Flock, RangeLock, Chmod:
 		return op.File == nil
 	}
 	return false // there is no such kind

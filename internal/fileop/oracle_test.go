@@ -37,6 +37,9 @@ func oracles() map[fileop.Kind]func(t *testing.T) {
 		fileop.RangeLock: locks,
 		fileop.CopyRange: copies,
 		fileop.Sleep:     sleeps,
+		fileop.Data:      data,
+		fileop.Chmod:     describes,
+		fileop.Times:     describes,
 	}
 }
 
@@ -255,6 +258,29 @@ func copies(t *testing.T) {
 			contents(t, path, want)
 		}
 	}
+}
+
+func data(t *testing.T) {
+	f := open(t, fileOf(t, random(100)), syscall.O_RDWR)
+	for off, want := range map[int64][2]int64{0: {0, 100}, 7: {7, 100}, 100: {100, 100}, 999: {999, 999}} {
+		op := done(t, &fileop.Op{Kind: fileop.Data, File: f, Off: off, More: new(fileop.More)})
+		if got := [2]int64{op.N, op.More.Off2}; got != want {
+			t.Errorf("at %d: %v, want %v", off, got, want)
+		}
+	}
+}
+
+func describes(t *testing.T) {
+	path := fileOf(t, nil)
+	f, then := open(t, path, syscall.O_RDWR), time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
+	done(t, &fileop.Op{Kind: fileop.Times, File: f, More: &fileop.More{Modified: then}})
+	done(t, &fileop.Op{Kind: fileop.Chmod, File: f, Mode: 0o444})
+	info, err := os.Stat(path)
+	must(t, err)
+	if info.Mode() != 0o444 || !info.ModTime().Equal(then) {
+		t.Errorf("%v %v", info.Mode(), info.ModTime())
+	}
+	must(t, os.Chmod(path, 0o600)) // some systems remove no other
 }
 
 func sleeps(t *testing.T) {

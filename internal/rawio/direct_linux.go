@@ -1,6 +1,7 @@
 package rawio
 
 import (
+	"io"
 	"syscall"
 	"unsafe"
 )
@@ -11,7 +12,20 @@ const Direct = syscall.O_DIRECT
 // nativeDirect: open knows the flag.
 const nativeDirect = true
 
-func direct(uintptr) error { return nil }
+// direct makes an open file direct: not a pipe, of which the flag means something else.
+func direct(fd uintptr) error {
+	flags, err := fileFlags(fd)
+	if err != nil {
+		return err
+	}
+	if _, err := syscall.Seek(int(fd), 0, io.SeekCurrent); err != nil {
+		return err
+	}
+	if _, _, e := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_SETFL, uintptr(flags|syscall.O_DIRECT)); e != 0 {
+		return e
+	}
+	return nil
+}
 
 func directIO(fd uintptr) (bool, error) {
 	flags, err := fileFlags(fd)

@@ -6,25 +6,31 @@ import (
 	"github.com/iolane/iolane/internal/interrupt"
 )
 
+// TryDirect is Direct where that can be had. It is asked for when the file is open: an open
+// that is refused may have made the file all the same.
+const TryDirect = Direct | 1<<28
+
 // Open opens a file; flags are those of the system (syscall.O_RDONLY and so on),
 // perm counts if a file is made. The descriptor is in blocking mode unless flags say
 // otherwise, and is not inherited by child processes. It blocks, for example, on a FIFO
 // without a peer. With [Direct] among the flags it is errors.ErrUnsupported where there is
-// no direct I/O.
+// no direct I/O; with [TryDirect] the file is open without, if the system or the file system
+// refuses it.
 func Open(c *interrupt.Call, path string, flags int, perm fs.FileMode) (fd uintptr, err error) {
 	return Do(c, func() (uintptr, error) { return openAny(path, flags, perm) })
 }
 
 // openAny sees to what is no flag of the system's open.
 func openAny(path string, flags int, perm fs.FileMode) (uintptr, error) {
-	if flags&Direct == 0 || nativeDirect {
+	try := flags&TryDirect == TryDirect
+	if flags&Direct == 0 || nativeDirect && !try {
 		return open(path, flags, perm)
 	}
-	fd, err := open(path, flags&^Direct, perm)
+	fd, err := open(path, flags&^TryDirect, perm)
 	if err != nil {
 		return 0, err
 	}
-	if err := direct(fd); err != nil {
+	if err := direct(fd); err != nil && !try {
 		_ = closeFD(fd)
 		return 0, err
 	}

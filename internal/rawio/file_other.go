@@ -5,6 +5,7 @@ package rawio
 import (
 	"errors"
 	"io/fs"
+	"time"
 )
 
 func open(string, int, fs.FileMode) (uintptr, error) { return 0, errors.ErrUnsupported }
@@ -20,6 +21,8 @@ func truncate(uintptr, int64) error                  { return errors.ErrUnsuppor
 func appendOne(uintptr, []byte) (int, error)         { return 0, errors.ErrUnsupported }
 func fstat(uintptr) (Info, error)                    { return Info{}, errors.ErrUnsupported }
 func stat(string, bool) (Info, error)                { return Info{}, errors.ErrUnsupported }
+func chmod(uintptr, fs.FileMode) error               { return errors.ErrUnsupported }
+func setTimes(uintptr, time.Time, time.Time) error   { return errors.ErrUnsupported }
 func sameFile(uintptr, uintptr) bool                 { return false }
 func rename(string, string) error                    { return errors.ErrUnsupported }
 func unlink(string) error                            { return errors.ErrUnsupported }

@@ -24,6 +24,8 @@ func flock(fd uintptr, how int) error { return syscall.Flock(int(fd), how) }
 
 func truncate(fd uintptr, size int64) error { return syscall.Ftruncate(int(fd), size) }
 
+func chmod(fd uintptr, perm fs.FileMode) error { return syscall.Fchmod(int(fd), Mode(perm)) }
+
 func rename(from, to string) error              { return syscall.Rename(from, to) }
 func unlink(path string) error                  { return syscall.Unlink(path) }
 func rmdir(path string) error                   { return syscall.Rmdir(path) }

@@ -78,6 +78,7 @@ func FromStatx(st *uring.Statx) Info {
 		Size:    int64(st.Size),
 		Mode:    fromMode(uint32(st.Mode)),
 		ModTime: time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)),
+		Device:  device(st.DevMajor, st.DevMinor),
 		Inode:   st.Ino,
 		Links:   uint64(st.Nlink),
 		Blocks:  int64(st.Blocks),
@@ -86,4 +87,9 @@ func FromStatx(st *uring.Statx) Info {
 		i.DirectMem, i.DirectOff = int(st.DioMemAlign), int(st.DioOffsetAlign)
 	}
 	return i
+}
+
+// device is the number of a device, as stat(2) has it.
+func device(major, minor uint32) uint64 {
+	return uint64(minor&0xff) | uint64(major&0xfff)<<8 | uint64(minor&^0xff)<<12 | uint64(major&^0xfff)<<32
 }

@@ -21,6 +21,7 @@ type Info struct {
 	Size    int64
 	Mode    fs.FileMode
 	ModTime time.Time
+	Device  uint64 // of the file system; on Windows the serial number of the volume
 	Inode   uint64
 	Links   uint64
 	Blocks  int64 // of 512 bytes, that the file takes up; 0 on Windows
@@ -88,6 +89,35 @@ func Fstat(c *interrupt.Call, fd uintptr) (Info, error) {
 // Stat tells about the file at a path; with noFollow about a symbolic link itself.
 func Stat(c *interrupt.Call, path string, noFollow bool) (Info, error) {
 	return Do(c, func() (Info, error) { return stat(path, noFollow) })
+}
+
+// Chmod gives an open file the permissions perm. On Windows that is whether it can be
+// written.
+func Chmod(c *interrupt.Call, fd uintptr, perm fs.FileMode) error {
+	return do(c, func() error { return chmod(fd, perm) })
+}
+
+// SetTimes sets when an open file was last accessed and modified; the zero time leaves one as
+// it is. In nanoseconds on Linux, in microseconds on other systems, in 100 ns on Windows.
+func SetTimes(c *interrupt.Call, fd uintptr, accessed, modified time.Time) error {
+	return do(c, func() error { return setTimes(fd, accessed, modified) })
+}
+
+// NextData tells where an open file has data next, at off or behind it, and where that ends;
+// with end at start there is none. Where the system or the file system cannot tell, the rest
+// of the file is data. It moves the file's own position.
+func NextData(c *interrupt.Call, fd uintptr, off int64) (start, end int64, err error) {
+	part, err := Do(c, func() ([2]int64, error) {
+		start, end, err := nextData(fd, off)
+		return [2]int64{start, end}, err
+	})
+	return part[0], part[1], err
+}
+
+// rest is the rest of a file from off on, as nextData.
+func rest(fd uintptr, off int64) (start, end int64, err error) {
+	info, err := fstat(fd)
+	return off, max(info.Size, off), err
 }
 
 // Rename gives a file another name, which another file may have had.

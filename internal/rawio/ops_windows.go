@@ -39,6 +39,42 @@ func unlink(path string) error               { return syscall.Unlink(path) }
 func rmdir(path string) error                { return syscall.Rmdir(path) }
 func mkdir(path string, _ fs.FileMode) error { return syscall.Mkdir(path, 0) }
 
+// basicInfo is FILE_BASIC_INFO: times of zero stay as they are.
+type basicInfo struct {
+	times      [4]int64
+	attributes uint32
+}
+
+func chmod(fd uintptr, perm fs.FileMode) error {
+	d, err := byHandle(fd)
+	if err != nil {
+		return err
+	}
+	b := basicInfo{attributes: d.FileAttributes &^ syscall.FILE_ATTRIBUTE_READONLY}
+	if perm&0o200 == 0 {
+		b.attributes |= syscall.FILE_ATTRIBUTE_READONLY
+	}
+	if b.attributes == 0 { // which would leave them as they are
+		b.attributes = syscall.FILE_ATTRIBUTE_NORMAL
+	}
+	set := syscall.NewLazyDLL("kernel32.dll").NewProc("SetFileInformationByHandle")
+	if ok, _, err := set.Call(fd, 0, uintptr(unsafe.Pointer(&b)), unsafe.Sizeof(b)); ok == 0 {
+		return err
+	}
+	return nil
+}
+
+func setTimes(fd uintptr, accessed, modified time.Time) error {
+	var at [2]*syscall.Filetime
+	for i, t := range []time.Time{accessed, modified} {
+		if !t.IsZero() {
+			ft := syscall.NsecToFiletime(t.UnixNano())
+			at[i] = &ft
+		}
+	}
+	return syscall.SetFileTime(syscall.Handle(fd), nil, at[0], at[1])
+}
+
 func byHandle(fd uintptr) (d syscall.ByHandleFileInformation, err error) {
 	err = syscall.GetFileInformationByHandle(syscall.Handle(fd), &d)
 	return d, err
@@ -53,6 +89,7 @@ func fstat(fd uintptr) (Info, error) {
 		Size:    int64(d.FileSizeHigh)<<32 | int64(d.FileSizeLow),
 		Mode:    fileMode(d.FileAttributes),
 		ModTime: time.Unix(0, d.LastWriteTime.Nanoseconds()),
+		Device:  uint64(d.VolumeSerialNumber),
 		Inode:   uint64(d.FileIndexHigh)<<32 | uint64(d.FileIndexLow),
 		Links:   uint64(d.NumberOfLinks),
 	}, nil

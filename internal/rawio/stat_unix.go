@@ -28,6 +28,7 @@ func fromStat(st *syscall.Stat_t, err error) (Info, error) {
 		Size:    st.Size,
 		Mode:    fromMode(uint32(st.Mode)), //nolint:unconvert // of other types on other systems, as are those below
 		ModTime: modTime(st),
+		Device:  uint64(st.Dev),   //nolint:unconvert // see above
 		Inode:   uint64(st.Ino),   //nolint:unconvert // see above
 		Links:   uint64(st.Nlink), //nolint:unconvert // see above
 		Blocks:  int64(st.Blocks), //nolint:unconvert // see above

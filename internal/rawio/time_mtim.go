@@ -8,3 +8,5 @@ import (
 )
 
 func modTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Mtim.Unix()) }
+
+func accessTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Atim.Unix()) }
