@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
@@ -53,30 +53,23 @@ func (c *copier) open(ctx context.Context, name string, flag int, perm fs.FileMo
 	if !direct {
 		return c.files.Open(ctx, name, flag, perm)
 	}
-	f, err := c.files.Open(ctx, name, flag|file.Direct, perm)
-	var why string
-	switch {
-	case errors.Is(err, syscall.EINVAL), errors.Is(err, errors.ErrUnsupported):
-		why = reason(err)
-	case err != nil:
+	f, err := c.files.Open(ctx, name, flag|file.TryDirect, perm)
+	if err != nil {
 		return nil, err
-	default:
-		memory, offset := f.Alignment()
-		if memory <= align && offset <= align {
-			return f, nil
-		}
-		why = fmt.Sprintf("it would have to be aligned to %d in memory and %d in the file", memory, offset)
-		if err := c.close(ctx, f); err != nil {
-			return nil, err
-		}
 	}
-	c.report.note("%s: no direct I/O: %s", name, why)
-	if flag&os.O_CREATE != 0 { // it may have been made all the same
-		if err := c.files.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
+	memory, offset := f.Alignment()
+	switch {
+	case f.Direct() && memory <= align && offset <= align, runtime.GOOS == "darwin":
+		return f, nil
+	case !f.Direct():
+		c.report.note("%s: no direct I/O: the file system has none", name)
+		return f, nil
 	}
-	return c.files.Open(ctx, name, flag, perm)
+	c.report.note("%s: no direct I/O: it would have to be aligned to %d in memory and %d in the file", name, memory, offset)
+	if err := c.close(ctx, f); err != nil {
+		return nil, err
+	}
+	return c.files.Open(ctx, name, flag&^(os.O_CREATE|os.O_EXCL), perm) // it was made
 }
 
 // fill makes dst what src is.

@@ -29,7 +29,7 @@ func (c *copier) replace(ctx context.Context, src, dst string, direct bool) (err
 	if !was.Mode.IsRegular() {
 		return &kindError{src, was.Mode, "a file"}
 	}
-	perm, err := c.target(ctx, src, dst, was.Mode.Perm())
+	perm, err := c.target(ctx, src, dst, was)
 	if err != nil {
 		return err
 	}
@@ -56,48 +56,35 @@ func (c *copier) replace(ctx context.Context, src, dst string, direct bool) (err
 // umasked is a mode for target to return: the one with which the file is made will do.
 const umasked = ^fs.FileMode(0)
 
-// target looks at what dst is, and says which mode the copy gets in the end, if that of
-// src is perm.
-func (c *copier) target(ctx context.Context, src, dst string, perm fs.FileMode) (fs.FileMode, error) {
-	preserve := c.preserve
-	return call(ctx, c, func() (fs.FileMode, error) {
-		from, err := os.Stat(src)
-		if err != nil {
-			return 0, err
-		}
-		to, err := os.Stat(dst)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && !preserve:
-			return umasked, nil
-		case errors.Is(err, fs.ErrNotExist):
-			return perm, nil
-		case err != nil:
-			return 0, err
-		case os.SameFile(from, to):
-			return 0, &sameFileError{src, dst}
-		case !to.Mode().IsRegular():
-			return 0, &kindError{dst, to.Mode(), "a file"}
-		case preserve:
-			return perm, nil
-		}
-		return to.Mode().Perm(), nil
-	})
+// target looks at what dst is, and says which mode the copy of what was gets in the end.
+func (c *copier) target(ctx context.Context, src, dst string, was file.Info) (fs.FileMode, error) {
+	to, err := c.files.Stat(ctx, dst)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && !c.preserve:
+		return umasked, nil
+	case err != nil && !missing:
+		return 0, err
+	case !missing && file.SameFile(was, to):
+		return 0, &sameFileError{src, dst}
+	case !missing && !to.Mode.IsRegular():
+		return 0, &kindError{dst, to.Mode, "a file"}
+	case c.preserve:
+		return was.Mode.Perm(), nil
+	}
+	return to.Mode.Perm(), nil
 }
 
-// describe gives the copy its mode, and with -p the time of modification. By name, since
-// package file has no operation for it.
+// describe gives the copy its mode, and with -p the time of modification.
 func (p *pair) describe(ctx context.Context, perm fs.FileMode) error {
-	name, preserve, modified := p.dst.Name(), p.preserve, p.was.ModTime
-	_, err := call(ctx, p.copier, func() (struct{}, error) {
-		switch {
-		case preserve:
-			return struct{}{}, describe(name, perm, modified)
-		case perm != umasked:
-			return struct{}{}, os.Chmod(name, perm)
+	if perm != umasked {
+		if err := p.dst.Chmod(ctx, perm); err != nil {
+			return err
 		}
-		return struct{}{}, nil
-	})
-	return err
+	}
+	if !p.preserve {
+		return nil
+	}
+	return p.dst.SetTimes(ctx, time.Time{}, p.was.ModTime)
 }
 
 // atomically has a temporary file made, and gives it the name dst. If that fails the
@@ -117,14 +104,6 @@ func (c *copier) atomically(ctx context.Context, dst string, fill func(temp stri
 		return &leftoverError{temp, why, err}
 	}
 	return err
-}
-
-// describe gives a file mode and time of modification.
-func describe(name string, mode fs.FileMode, modified time.Time) error {
-	if err := os.Chmod(name, mode.Perm()); err != nil {
-		return err
-	}
-	return os.Chtimes(name, time.Time{}, modified)
 }
 
 // syncDir makes the names in a directory durable, where the system can do so.

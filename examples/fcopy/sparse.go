@@ -2,7 +2,8 @@ package main
 
 import (
 	"context"
-	"os"
+	"errors"
+	"io"
 )
 
 // data is the parts of src that have data, as the system tells, in order; or all of it.
@@ -11,16 +12,16 @@ func (p *pair) data(ctx context.Context) ([]extent, error) {
 	if p.sparse == "never" {
 		return whole(size), nil
 	}
-	name, inode := p.src.Name(), p.was.Inode
-	parts, err := call(ctx, p.copier, func() ([]extent, error) {
-		// A descriptor of its own, since that of a file.File is the pool's.
-		f, err := os.Open(name)
+	var parts []extent
+	for off := int64(0); off < size; {
+		start, end, err := p.src.NextData(ctx, off)
+		if errors.Is(err, io.EOF) || err == nil && start >= size {
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
-		parts, err := dataOf(f, inode, size)
-		_ = f.Close() // nothing was written
-		return parts, err
-	})
-	return aligned(parts, size), err
+		parts, off = append(parts, extent{start, min(end, size)}), end
+	}
+	return aligned(parts, size), nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // item is a thing to copy.
@@ -177,8 +178,11 @@ func (c *copier) finish(ctx context.Context, it item) error {
 	if err := c.syncDir(ctx, it.dst); err != nil || !c.preserve {
 		return err
 	}
-	_, err := call(ctx, c, func() (struct{}, error) {
-		return struct{}{}, describe(it.dst, it.info.Mode(), it.info.ModTime())
+	_, err := call(ctx, c, func() (struct{}, error) { // not every system opens a directory
+		if err := os.Chmod(it.dst, it.info.Mode().Perm()); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, os.Chtimes(it.dst, time.Time{}, it.info.ModTime())
 	})
 	return err
 }
