@@ -130,7 +130,7 @@ func (c *core) failure(err error, label string, id handle.ID) *ioerr.Error {
 	if !id.IsZero() {
 		e.Handle = id
 	}
-	if off, ok := err.(*fileop.CalledOff); ok { //nolint:errorlint // as it is: nothing wraps it
+	if off, ok := err.(*fileop.CalledOffError); ok {
 		calledOff(e, off)
 	}
 	return e
@@ -138,7 +138,7 @@ func (c *core) failure(err error, label string, id handle.ID) *ioerr.Error {
 
 // calledOff makes e the error of a call whose operation was called off. The context of that
 // has ended, but not because the call has: so its cause tells who did it.
-func calledOff(e *ioerr.Error, off *fileop.CalledOff) {
+func calledOff(e *ioerr.Error, off *fileop.CalledOffError) {
 	e.Outcome, e.Origin, e.Err = ioerr.Cancelled, ioerr.Lane, fileop.ErrCancelled
 	if off.N == 0 {
 		e.Effect = ioerr.None

@@ -79,7 +79,7 @@ func (s *site) failure(err error) *ioerr.Error {
 // blame notes what a failure has to say about the resource, and reports whether it is
 // poisoned.
 func (s *site) blame(err error) bool {
-	if _, off := err.(*fileop.CalledOff); off || s.id.IsZero() { //nolint:errorlint // as it is: nothing wraps it
+	if _, off := err.(*fileop.CalledOffError); off || s.id.IsZero() { //nolint:errorlint // as it is: nothing wraps it
 		return false
 	}
 	v := &s.verdict
