@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -194,13 +195,15 @@ func TestWhatRefusesManyOperationsIsToldByEach(t *testing.T) {
 
 // Law: an operation that the lane's limit has ended says so, also while the pool shuts down.
 func TestALimitIsNoShutdownAlsoWhileThereIsOne(t *testing.T) {
-	l, err := lane.NewAbandoning(lane.AbandoningConfig{CallLimit: 50 * time.Millisecond, Grace: 10 * time.Second})
+	l, err := lane.NewAbandoning(lane.AbandoningConfig{Config: lane.Config{Workers: 4}, CallLimit: 50 * time.Millisecond, Grace: 10 * time.Second})
 	require.NoError(t, err)
 	p := newPool(t, file.Config{Lane: l, OwnsLane: true, Interrupt: true})
 	f, _ := fifo(t, p)
 	ops := []file.Op{file.Read(f, make([]byte, 1)), file.Sleep(time.Hour)}
 	ended := start(func() error { return p.DoAll(context.Background(), ops) })
-	running(t, p, 2)
+	for p.Pool().Stats().Lane.Running < len(ops) && len(ended) == 0 {
+		runtime.Gosched()
+	}
 	down := start(func() error { return p.Shutdown(context.Background()) })
 	require.Eventually(t, func() bool { return p.Pool().Stats().State != pool.Open }, 10*time.Second, time.Millisecond)
 	require.Error(t, <-ended)
