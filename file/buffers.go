@@ -79,8 +79,8 @@ func (e *BuffersError) Unwrap() error { return e.Err }
 // Each is aligned, as direct I/O wants it. All methods may be called from any goroutine.
 //
 // All of the memory is taken when Buffers is made, a multiple of 2 MiB where there are huge
-// pages, and stays until Close: one that is forgotten is not collected. That is meant: nobody but its owner knows when the last
-// transfer has ended that uses it.
+// pages, and stays until Close: one that is forgotten is not collected. That is meant: nobody
+// but its owner knows when the last transfer has ended that uses it.
 //
 // A buffer that is out is its holder's alone. There is no way to tell a holder from
 // somebody who held the buffer before, so who has put a buffer back must forget it.
@@ -173,10 +173,11 @@ func (b *Buffers) Out() int {
 // count is Out under mu.
 func (b *Buffers) count() int { return len(b.out) - len(b.free) }
 
-// Get takes a buffer. When all are out it waits, in order, until one is put back or ctx
-// ends. So it must not be called on a fiber, which would block all others of its lane: get
-// buffers before [Pool.Fiber], or use TryGet there. The buffer has the length Size and holds what its last user left in it. The error
-// is a *BuffersError, or an *ioerr.ArgumentError if ctx is nil.
+// Get takes a buffer. When all are out it waits, in order, until one is put back or ctx ends.
+// So it must not be called on a fiber, which would block all others of its lane: get buffers
+// before [Pool.Fiber], or use TryGet there. The buffer has the length Size and holds what its
+// last user left in it. The error is a *BuffersError, or an *ioerr.ArgumentError if ctx is
+// nil.
 func (b *Buffers) Get(ctx context.Context) ([]byte, error) {
 	if ctx == nil {
 		return nil, &ioerr.ArgumentError{Name: "ctx", Reason: "must not be nil"}

@@ -44,13 +44,13 @@
 // An operation whose context ends before it begins is not done. One that runs is
 // waited for, and what it returns has happened. There are three ways out:
 //
-// A lane.Ring calls off a Read or Write that waits, of a pipe, say: it has had no effect
-// then (ioerr.None). All other operations, opening among them, are system calls there, too.
-//
-// With Config.Interrupt, on Linux, a signal makes a system call return that is blocked
-// (open of a FIFO, a lock, a pipe). A
-// disk that does not answer can only be left (lane.Abandoning): then the error is an
-// *ioerr.LeftError, and the buffer belongs to the operation until that ends, if ever.
+//   - A lane.Ring calls off a Read or Write that waits, of a pipe, say: it has had no effect
+//     then (ioerr.None). All other operations, opening among them, are system calls there,
+//     too.
+//   - With Config.Interrupt, on Linux, a signal makes a system call return that is blocked
+//     (open of a FIFO, a lock, a pipe).
+//   - A disk that does not answer can only be left (lane.Abandoning): then the error is an
+//     *ioerr.LeftError, and the buffer belongs to the operation until that ends, if ever.
 //
 // # Errors
 //

@@ -56,10 +56,10 @@ func (f *File) Alignment() (memory, offset int) {
 }
 
 // Close closes the file: what comes later, and what has not begun, is refused with an error
-// that matches fs.ErrClosed and ErrHandleNotFound; what runs comes to its end; then the descriptor is closed. Close waits
-// for that, as pool.Pool.Destroy does, and returns what close(2) says (an
-// *ioerr.HookError). When ctx ends it stops waiting; the file is closed all the same.
-// Another Close does nothing.
+// that matches fs.ErrClosed and ErrHandleNotFound; what runs comes to its end; then the
+// descriptor is closed. Close waits for that, as pool.Pool.Destroy does, and returns what
+// close(2) says (an *ioerr.HookError). When ctx ends it stops waiting; the file is closed all
+// the same. Another Close does nothing.
 func (f *File) Close(ctx context.Context) error {
 	if err := f.owner().open(); err != nil {
 		return err
@@ -154,8 +154,9 @@ func (f *File) Stat(ctx context.Context, opts ...pool.Option) (Info, error) {
 
 // NextData returns where the file has data next, at off or behind it, and where that ends:
 // between two such parts there is a hole, which reads as zeros and takes up no room. The error
-// is io.EOF if there is no data up to the end. Where the system or the file system cannot tell, all is data (Linux, darwin
-// and FreeBSD can). What is written meanwhile may be seen or not.
+// is io.EOF if there is no data up to the end. Where the system or the file system cannot
+// tell, all is data (Linux, darwin and FreeBSD can). What is written meanwhile may be seen or
+// not.
 //
 // It moves the file's own position, so Read and Write, which go by that, do not go with it.
 func (f *File) NextData(ctx context.Context, off int64, opts ...pool.Option) (start, end int64, err error) {
@@ -222,17 +223,18 @@ func (f *File) CopyRange(ctx context.Context, dstOff int64, src *File, off, n in
 
 // do does an operation in an Op that is kept, so that nothing is allocated.
 func (f *File) do(ctx context.Context, op Op, opts []pool.Option) (int, error) {
-	if f == nil || f.pool == nil {
-		return 0, f.owner().open()
+	p := f.owner()
+	if err := p.open(); err != nil {
+		return 0, err
 	}
-	mine, ok := f.pool.ops.Get().(*Op)
+	mine, ok := p.ops.Get().(*Op)
 	if !ok {
 		mine = new(Op)
 	}
 	*mine = op
-	err := f.pool.Do(ctx, mine, opts...)
+	err := p.Do(ctx, mine, opts...)
 	n := int(mine.N)
 	*mine = Op{}
-	f.pool.ops.Put(mine)
+	p.ops.Put(mine)
 	return n, err
 }

@@ -32,11 +32,12 @@ type Config struct {
 	// Zero means 65,535, the most.
 	Share int
 
-	// Interrupt ends system calls that are blocked when their context ends, or when
-	// Shutdown gives up on them, by a signal (number 40) that the pool uses for as long as it
-	// is open. It costs each operation an allocation and the locking of its goroutine to a
-	// thread. Sync and Datasync are not interrupted: an error of the disk might get lost. It works on Linux for amd64, arm64 and 386; elsewhere NewPool returns an
-	// *ioerr.UnsupportedError. It ends no call that the kernel does not let a signal end.
+	// Interrupt ends system calls that are blocked when their context ends, or when Shutdown
+	// gives up on them, by a signal (number 40) that the pool uses for as long as it is open.
+	// It costs each operation an allocation and the locking of its goroutine to a thread. Sync
+	// and Datasync are not interrupted: an error of the disk might get lost. It works on Linux
+	// for amd64, arm64 and 386; elsewhere NewPool returns an *ioerr.UnsupportedError. It ends
+	// no call that the kernel does not let a signal end.
 	Interrupt bool
 
 	// Waiters and Patience are for callers that wait for a share of a file, Watch and OnEvent

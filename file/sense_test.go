@@ -123,21 +123,6 @@ func TestWhatIsTooLargeOrNothingIsForTheSystem(t *testing.T) {
 	})
 }
 
-// A file that was adopted is known to append, too.
-func TestAnAdoptedFileThatAppendsIsKnown(t *testing.T) {
-	p := newPool(t, file.Config{})
-	name := filepath.Join(t.TempDir(), "f")
-	own, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	require.NoError(t, err)
-	f, err := p.Adopt(own)
-	require.NoError(t, err)
-	_, err = f.WriteAt(t.Context(), []byte("x"), 0)
-	if err == nil {
-		t.Skip("the system does not say")
-	}
-	require.ErrorIs(t, err, ioerr.ErrInvalid)
-}
-
 // What was not made as it should be refuses everything, and takes nobody down.
 func TestZeroValuesRefuseEverything(t *testing.T) {
 	_, err := file.NewPool(file.Config{Buffers: new(file.Buffers)})

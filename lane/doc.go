@@ -69,14 +69,14 @@
 // A lane whose calls do not block their threads says so with Config.Threadless, and
 // does not count either.
 //
-// What the process may have is the least of debug.SetMaxThreads and, on Linux,
-// RLIMIT_NPROC (not for root, nor with CAP_SYS_RESOURCE or CAP_SYS_ADMIN: the kernel
-// makes the same exception), pids.max of its cgroups up to the highest that it can see,
-// less what others in them have, and threads-max and pid_max of the kernel; less
-// GOMAXPROCS and 16, for the runtime and what blocks outside of lanes. Leave more room
-// where more blocks there: name look-ups, programs that are waited for, hooks of a pool
-// that hang (up to 32 each), and pool.Config.Interrupt where it blocks. Threads that other processes of the same user have under
-// RLIMIT_NPROC are not known.
+// What the process may have is the least of debug.SetMaxThreads and, on Linux, RLIMIT_NPROC
+// (not for root, nor with CAP_SYS_RESOURCE or CAP_SYS_ADMIN: the kernel makes the same
+// exception), pids.max of its cgroups up to the highest that it can see, less what others in
+// them have, and threads-max and pid_max of the kernel; less GOMAXPROCS and 16, for the
+// runtime and what blocks outside of lanes. Leave more room where more blocks there: name
+// look-ups, programs that are waited for, hooks of a pool that hang (up to 32 each), and
+// pool.Config.Interrupt where it blocks. Threads that other processes of the same user have
+// under RLIMIT_NPROC are not known.
 //
 // The limits are read when the first lane is made, which takes a tenth of a millisecond
 // or so, and again before a lane is refused, since they may have been raised. When

@@ -77,13 +77,12 @@
 //
 // # Nested calls
 //
-// A call may make calls of its own, on the same pool or others, and must pass on the
-// context that it was given, not the one of its caller: that is how a call is told
-// apart that would wait for itself. With another context it does wait. On the lane that it runs on, a nested call takes a free slot or
-// is refused with ErrReentry, because waiting could be for itself; so is a
-// transaction on a handle that its caller holds already, or that somebody else
-// holds, who may be waiting for the lane. Other lanes work as always: that is what
-// two pools are for.
+// A call may make calls of its own, on the same pool or others, and must pass on the context
+// that it was given, not the one of its caller: that is how a call is told apart that would
+// wait for itself. With another context it does wait. On the lane that it runs on, a nested
+// call takes a free slot or is refused with ErrReentry, because waiting could be for itself;
+// so is a transaction on a handle that its caller holds already, or that somebody else holds,
+// who may be waiting for the lane. Other lanes work as always: that is what two pools are for.
 //
 // The context also tells Shutdown and Destroy that they are called from inside a
 // call. It is for the call alone: kept beyond it, it may be taken for that of a

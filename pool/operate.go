@@ -59,10 +59,10 @@ func (c *core) do(ctx context.Context, op *lane.Op) error {
 	return failureOf(ctx, op)
 }
 
-// failureOf is the failure of an operation as that of a call with the context ctx. The kernel tells of data that
-// could not be written once, and takes the pages for clean from then on: so a resource that
-// could not be made durable is poisoned, lest another attempt succeed without the data. What
-// cannot be made durable at all (a pipe) is none the worse for it.
+// failureOf is the failure of an operation as that of a call with the context ctx. The kernel
+// tells of data that could not be written once, and takes the pages for clean from then on: so
+// a resource that could not be made durable is poisoned, lest another attempt succeed without
+// the data. What cannot be made durable at all (a pipe) is none the worse for it.
 func failureOf(ctx context.Context, op *lane.Op) error {
 	switch {
 	case op.Kind != fileop.Fsync && op.Kind != fileop.Fdatasync,

@@ -93,14 +93,14 @@ func (p *Pool[R]) adoptShared(r R) (handle.ID, error) {
 	return handle.ID{}, p.refuse(context.Background(), err, ioerr.Executor, "", handle.ID{})
 }
 
-// Replace exchanges the resource behind id for the one that open returns, under
-// the same ID: for a broken connection or a file to be opened anew. open runs like
-// the function of Transact, with the old resource, which it must leave open: the
-// pool disposes of it once open has succeeded. If open fails, or returns the old
-// one, that stays; on a lane.Carrier its caller may leave it as with Offload. The handle
-// may be down or poisoned: a new resource is Healthy. If the handle was destroyed meanwhile, both are disposed of and
-// the error is ErrHandleNotFound, or ErrShutdown, with Effect Done. With Config.Share it
-// is an *ioerr.UnsupportedError.
+// Replace exchanges the resource behind id for the one that open returns, under the same ID:
+// for a broken connection or a file to be opened anew. open runs like the function of
+// Transact, with the old resource, which it must leave open: the pool disposes of it once open
+// has succeeded. If open fails, or returns the old one, that stays; on a lane.Carrier its
+// caller may leave it as with Offload. The handle may be down or poisoned: a new resource is
+// Healthy. If the handle was destroyed meanwhile, both are disposed of and the error is
+// ErrHandleNotFound, or ErrShutdown, with Effect Done. With Config.Share it is an
+// *ioerr.UnsupportedError.
 //
 // Replace waits for the disposal of the old one, as Destroy does, and returns what
 // went wrong with it (an *ioerr.HookError); but if ctx ends meanwhile, that is no

@@ -88,8 +88,8 @@ func (p *Pool[R]) refuseNewcomers() {
 // Its error is the cause of ctx, or that of a lane which does not shut down. Only
 // the holder of turn calls it.
 func (p *Pool[R]) wind(ctx context.Context) error {
-	// Phase 2. Fibers that hold no slot are in no lane. Calls with a handle may still be inside a lane that is not the
-	// pool's own; they end in phase 3.
+	// Phase 2. Fibers that hold no slot are in no lane. Calls with a handle may still be
+	// inside a lane that is not the pool's own; they end in phase 3.
 	if !p.fibers.wait(ctx) {
 		return context.Cause(ctx)
 	}

@@ -32,16 +32,7 @@ func directIO(fd uintptr) (bool, error) {
 	return flags&syscall.O_DIRECT != 0, err
 }
 
-func nonBlocking(fd uintptr) bool {
-	flags, err := fileFlags(fd)
-	return err == nil && flags&syscall.O_NONBLOCK != 0
-}
-
-func appends(fd uintptr) bool {
-	flags, err := fileFlags(fd)
-	return err == nil && flags&syscall.O_APPEND != 0
-}
-
+// fileFlags are those with which a file is open.
 func fileFlags(fd uintptr) (int, error) {
 	flags, _, e := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0)
 	if e != 0 {

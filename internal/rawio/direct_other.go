@@ -13,6 +13,3 @@ const nativeDirect = false
 func direct(uintptr) error           { return errors.ErrUnsupported }
 func directIO(uintptr) (bool, error) { return false, nil }
 func sectorSize(uintptr) int         { return 0 }
-func appends(uintptr) bool           { return false }
-
-func nonBlocking(uintptr) bool { return false }

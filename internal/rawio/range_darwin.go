@@ -33,7 +33,7 @@ func fallocate(fd uintptr, mode uint32, off, size int64) error {
 		return nil
 	}
 	s := fstore{flags: allocateAll, mode: fromTheEnd, length: more}
-	if err := fcntl(fd, syscall.F_PREALLOCATE, uintptr(unsafe.Pointer(&s))); err != nil {
+	if _, err := fcntl(fd, syscall.F_PREALLOCATE, uintptr(unsafe.Pointer(&s))); err != nil {
 		return err
 	}
 	return truncate(fd, off+size)

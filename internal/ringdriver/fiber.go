@@ -147,7 +147,7 @@ func (f *Fiber) Do(ctx context.Context, op *fileop.Op) {
 // DoAll is [Driver.DoAll] for a fiber.
 func (f *Fiber) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, slots Slots) {
 	r := &f.req
-	if which == nil && len(ops) == 0 || which != nil && len(which) == 0 {
+	if number(ops, which) == 0 {
 		return
 	}
 	r.use(ops, which, depth, slots)

@@ -57,20 +57,21 @@ func (r *request) use(ops []fileop.Op, which []int32, depth int, slots Slots) {
 	r.off.turn = r.turn
 	r.ops, r.which, r.depth, r.slots = ops, which, depth, slots
 	r.cursor, r.tries, r.calledOff = 0, 0, false
-	if r.left = len(ops); which != nil {
-		r.left = len(which)
-	}
+	r.left = r.total()
 }
 
 // forget lets go of what belongs to the caller.
 func (r *request) forget() { r.ops, r.which, r.slots = nil, nil, nil }
 
 // total is how many operations there are.
-func (r *request) total() int {
-	if r.which != nil {
-		return len(r.which)
+func (r *request) total() int { return number(r.ops, r.which) }
+
+// number is how many operations of ops are meant by which.
+func number(ops []fileop.Op, which []int32) int {
+	if which != nil {
+		return len(which)
 	}
-	return len(r.ops)
+	return len(ops)
 }
 
 // op returns the i-th operation.
@@ -118,7 +119,7 @@ func (d *Driver) Do(ctx context.Context, op *fileop.Op) {
 // DoAll has the operations done, or those of the given indices, at most depth at a time,
 // and waits until all have ended. Slots may be nil.
 func (d *Driver) DoAll(ctx context.Context, ops []fileop.Op, which []int32, depth int, slots Slots) {
-	if which == nil && len(ops) == 0 || which != nil && len(which) == 0 {
+	if number(ops, which) == 0 {
 		return
 	}
 	done := ctx.Done()               // it may panic: not while something is in flight

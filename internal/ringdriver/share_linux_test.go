@@ -73,6 +73,75 @@ func TestABatchGivesItsSlotsToThoseWhoWait(t *testing.T) {
 	}
 }
 
+// counted are slots that somebody waits for, which look at the driver whenever one is given
+// back.
+type counted struct {
+	wanted
+	back func()
+}
+
+func (c *counted) Drop() { c.back() }
+
+// Law: a batch that is called off gives back no slot that one of its operations still has.
+func TestABatchThatIsCalledOffKeepsTheSlotsOfWhatIsInFlight(t *testing.T) {
+	d := newDriver(t, Config{Slots: 8})
+	const depth = 4
+	ops := make([]fileop.Op, 40) // all but the first are no-ops
+	for i := range depth {
+		ops[i] = *newGate(t).op
+	}
+	ctx, cancel := context.WithCancel(bg)
+	var slots counted
+	slots.set.Store(true)
+	given := 0
+	slots.back = func() {
+		given++
+		flying := 0
+		for i := range d.table {
+			if d.table[i].req != nil {
+				flying++
+			}
+		}
+		if flying > depth-given {
+			t.Errorf("%d slots given back, and %d operations in flight", given, flying)
+		}
+	}
+	var all sync.WaitGroup
+	all.Go(func() { d.DoAll(ctx, ops, nil, depth, &slots) })
+	flying(t, d, depth)
+	cancel()
+	all.Wait()
+	asOwner(t, d, func() {
+		if given != depth-1 {
+			t.Errorf("%d slots given back before the end", given)
+		}
+	})
+	for i := range ops {
+		require.ErrorIs(t, ops[i].Err, fileop.ErrCancelled)
+	}
+}
+
+// Law: requests may be used more often than there are numbers of 32 bits.
+func TestARequestIsUsedMoreOftenThan32BitsCount(t *testing.T) {
+	d := newDriver(t, Config{Slots: 4})
+	r := newRequest()
+	r.turn = 1<<32 - 2
+	for range 4 {
+		op := fileop.Op{}
+		r.use(sliceOf(&op), nil, 1, nil)
+		d.send(&r.begin)
+		d.await(r)
+		require.NoError(t, op.Err)
+		gate := newGate(t)
+		r.use(sliceOf(gate.op), nil, 1, nil)
+		d.send(&r.begin)
+		d.send(&r.off)
+		d.await(r)
+		require.ErrorIs(t, gate.op.Err, fileop.ErrCancelled)
+		until(t, d, func() bool { return r.off.next == nil && r.early <= r.turn && len(d.calledOff) == 0 })
+	}
+}
+
 // Law: no operations are done at once.
 func TestNoOperationsEndAtOnce(t *testing.T) {
 	d := newDriver(t, Config{Slots: 4})

@@ -1,0 +1,6 @@
+//go:build !(linux || darwin)
+
+package rawio
+
+func nonBlocking(uintptr) bool { return false }
+func appends(uintptr) bool     { return false }
