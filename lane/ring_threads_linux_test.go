@@ -78,6 +78,43 @@ func TestOperationsInsideACallThatHoldsTheLastThread(t *testing.T) {
 	l.Leave(held)
 }
 
+// Law: so it is with what the ring was to do, and refuses.
+func TestOperationsInsideACallThatTheRingRefuses(t *testing.T) {
+	inside := lane.Call{NoWait: true}
+	for name, do := range map[string]func(ctx context.Context, l *lane.Ring, op *lane.Op) error{
+		"operation": func(ctx context.Context, l *lane.Ring, op *lane.Op) error { return l.Operate(ctx, inside, op) },
+		"fiber": func(ctx context.Context, l *lane.Ring, op *lane.Op) (err error) {
+			if e := l.Fiber(ctx, inside, func(ctx context.Context) { err = l.Operate(ctx, inside, op) }); e != nil {
+				return e
+			}
+			return err
+		},
+		"batch": func(ctx context.Context, l *lane.Ring, op *lane.Op) error {
+			all := []lane.Op{*op, {}, *op}
+			err := l.OperateAll(ctx, inside, all)
+			*op = all[2]
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := slots(4, 1)
+			c.NoInline = true
+			l, err := lane.NewRing(refusing(c, func(op *lane.Op) bool { return op.Kind == fileop.Read }))
+			require.NoError(t, err)
+			defer shut(t, l)
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			held, err := l.Enter(ctx, lane.Call{})
+			require.NoError(t, err)
+			defer l.Leave(held)
+			op := readOp(openFile(t, "content", 0), 7, 0)
+			require.NoError(t, do(ctx, l, op))
+			came(t, op, 7, nil)
+			require.NotZero(t, l.Stats().Ring.Fallback)
+		})
+	}
+}
+
 // panics is a context whose Done does.
 type panics struct{ context.Context }
 

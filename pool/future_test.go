@@ -101,6 +101,39 @@ func TestAsyncIsNeverRefusedForLackOfRoom(t *testing.T) {
 	}
 }
 
+// Law: so it is on every lane.
+func TestAsyncWaitsPastAllBoundsOnEveryLane(t *testing.T) {
+	c := lane.Config{Workers: 1, Queue: 1, Waiters: 1, Policy: lane.FailFast}
+	everyLane(t, c, func(t *testing.T, l lane.Lane) {
+		p, err := pool.New(pool.Config[struct{}]{Lane: l, OwnsLane: true})
+		require.NoError(t, err)
+		gate := make(chan struct{})
+		call, running := block(gate)
+		futures := make([]*pool.Future[int], 10)
+		futures[0] = pool.Async(t.Context(), p, call)
+		<-running
+		var all sync.WaitGroup
+		for i := range futures[1:] {
+			all.Go(func() {
+				futures[1+i] = pool.Async(t.Context(), p, func(context.Context) (int, error) { return 7, nil })
+			})
+		}
+		for p.Stats().Lane.Waiting+p.Stats().Lane.Queued < 9 {
+			runtime.Gosched()
+		}
+		_, err = pool.Offload(t.Context(), p, call) // others are
+		require.ErrorIs(t, err, ioerr.ErrQueueFull)
+		close(gate)
+		all.Wait()
+		for _, f := range futures {
+			v, err := f.Await(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 7, v)
+		}
+		require.NoError(t, p.Close())
+	})
+}
+
 // Law: from inside a call of a full lane Async runs in its caller, however deep: no
 // deadlock.
 func TestAsyncInsideAFullLaneRunsInItsCaller(t *testing.T) {
@@ -228,17 +261,21 @@ func TestAFutureEndsHoweverItsCallDoes(t *testing.T) {
 // each runs a test on each kind of lane, with two slots.
 func each(t *testing.T, test func(*testing.T, lane.Lane)) {
 	t.Helper()
+	everyLane(t, lane.Config{Workers: 2}, test)
+	t.Run("Inline", func(t *testing.T) { test(t, lane.NewInline("")) })
+}
+
+// everyLane runs a test on each kind of lane that has slots.
+func everyLane(t *testing.T, c lane.Config, test func(*testing.T, lane.Lane)) {
+	t.Helper()
 	lanes := map[string]func() (lane.Lane, error){
-		"Threads": func() (lane.Lane, error) { return lane.NewThreads(lane.Config{Workers: 2}) },
+		"Threads": func() (lane.Lane, error) { return lane.NewThreads(c) },
 		"Sharded": func() (lane.Lane, error) {
-			return lane.NewSharded(lane.ShardedConfig{Config: lane.Config{Workers: 2}, Shards: 2})
+			return lane.NewSharded(lane.ShardedConfig{Config: c, Shards: c.Workers})
 		},
-		"Inline": func() (lane.Lane, error) { return lane.NewInline(""), nil },
-		"Abandoning": func() (lane.Lane, error) {
-			return lane.NewAbandoning(lane.AbandoningConfig{Config: lane.Config{Workers: 2}})
-		},
-		"Pinned": func() (lane.Lane, error) { return lane.NewPinned(lane.PinnedConfig{Config: lane.Config{Workers: 2}}) },
-		"Ring":   func() (lane.Lane, error) { return lane.NewRing(lane.RingConfig{Config: lane.Config{Workers: 2}}) },
+		"Abandoning": func() (lane.Lane, error) { return lane.NewAbandoning(lane.AbandoningConfig{Config: c}) },
+		"Pinned":     func() (lane.Lane, error) { return lane.NewPinned(lane.PinnedConfig{Config: c}) },
+		"Ring":       func() (lane.Lane, error) { return lane.NewRing(lane.RingConfig{Config: c, Threads: c.Workers}) },
 	}
 	for name, newLane := range lanes {
 		t.Run(name, func(t *testing.T) {
