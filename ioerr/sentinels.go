@@ -42,6 +42,16 @@ var (
 // not run. A [ConcurrencyError] matches it.
 var ErrConcurrencyUnavailable = errors.New("concurrency unavailable")
 
+// Refusals by a lender (package lend).
+var (
+	// ErrExhausted: all resources are lent, and the call would not wait for one.
+	ErrExhausted = errors.New("all resources are lent")
+	// ErrBorrowersFull: as many callers wait for a resource as may.
+	ErrBorrowersFull = errors.New("too many calls wait for a resource")
+	// ErrReturned: the loan has been returned, so what was lent is no more the caller's.
+	ErrReturned = errors.New("the loan is returned")
+)
+
 // ErrThreadLimit: the lane may need more threads than the process may have. A
 // [ThreadLimitError] matches it.
 var ErrThreadLimit = errors.New("too many threads")

@@ -43,10 +43,11 @@ type core struct {
 	fibers    fibers                   // these
 	signal    fileop.Signal            // for operations that are interrupted
 
-	state  atomic.Uint32 // a state; written under Shutdown's turn
-	giveUp lazyContext   // ends, with ErrShutdown, when a shutdown gives up on the calls
-	past   lazyContext   // has always ended
-	over   joined        // past, for calls that have ended
+	state    atomic.Uint32 // a state; written under Shutdown's turn
+	giveUp   lazyContext   // ends, with ErrShutdown, when a shutdown gives up on the calls
+	draining lazyContext   // ends, with ErrShutdown, when a shutdown begins
+	past     lazyContext   // has always ended
+	over     joined        // past, for calls that have ended
 
 	calls  calls
 	counts counts

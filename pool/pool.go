@@ -71,7 +71,7 @@ func New[R any](config Config[R]) (*Pool[R], error) {
 	}
 	p.here.init(&p.core, handle.ID{})
 	p.afloat.init(&p.core, handle.ID{})
-	p.giveUp.cause = ioerr.ErrShutdown
+	p.giveUp.cause, p.draining.cause = ioerr.ErrShutdown, ioerr.ErrShutdown
 	p.over.from(&p.past)
 	p.bin.core, p.bin.reg, p.bin.hook = &p.core, p.reg, c.Dispose
 	p.hooks.core, p.hooks.within = &p.core, c.HookWithin

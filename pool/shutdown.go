@@ -82,6 +82,7 @@ func (p *Pool[R]) refuseNewcomers() {
 	} else {
 		p.gated.Seal()
 	}
+	p.draining.end()
 }
 
 // wind goes through the phases that wait, those that are done already at no cost.

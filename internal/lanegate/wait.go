@@ -10,7 +10,7 @@ import (
 // Wait is the half of Acquire that waits, for a caller that stands in line: until the
 // ticket is settled, or taken out of the line again. After it the ticket is the gate's.
 func (g *Gate) Wait(ctx context.Context, t *Ticket) (s Slot, v Verdict) {
-	expired, done := g.deadline(t), doneOf(ctx)
+	expired, done := g.deadline(t), DoneOf(ctx)
 	for v == 0 {
 		switch t.Sleep(done, expired) {
 		case signal.Woken:
@@ -37,8 +37,8 @@ func HasEnded(ctx context.Context) (ended bool) {
 	return ctx.Err() != nil
 }
 
-// doneOf is the channel of a context; of one that panics it is closed.
-func doneOf(ctx context.Context) (done <-chan struct{}) {
+// DoneOf is the channel of a context; of one that panics it is closed.
+func DoneOf(ctx context.Context) (done <-chan struct{}) {
 	defer func() {
 		if recover() != nil {
 			closed := make(chan struct{})

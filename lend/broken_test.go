@@ -1,0 +1,105 @@
+package lend_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+	"github.com/iolane/iolane/lend"
+	"github.com/iolane/iolane/pool"
+)
+
+// Law: what a call may have broken is closed and not lent again; an error alone breaks
+// nothing.
+func TestWhatMayBeBrokenIsNotLentAgain(t *testing.T) {
+	var s shop
+	l, _ := on(t, &s, lend.Config[*thing]{Capacity: 1}, pool.Config[*thing]{
+		Threads: lane.Config{Workers: 4},
+		Health:  pool.HealthRules{Bad: func(err error) bool { return err == context.Canceled }, Down: 1, Probe: time.Hour},
+		Check:   func(*thing) error { return nil },
+	})
+	require.EqualValues(t, 1, number(t, l))
+	require.ErrorIs(t, l.With(t.Context(), func(context.Context, *thing) error { return errIO }), errIO)
+	require.EqualValues(t, 1, number(t, l))
+
+	require.ErrorIs(t, l.With(t.Context(), func(context.Context, *thing) error { panic(errIO) }), errIO)
+	require.EqualValues(t, 2, number(t, l))
+
+	require.ErrorIs(t, l.With(t.Context(), func(context.Context, *thing) error { return pool.Poison(errIO) }), errIO)
+	require.EqualValues(t, 3, number(t, l))
+
+	require.Error(t, l.With(t.Context(), func(context.Context, *thing) error { return context.Canceled })) // down
+	require.EqualValues(t, 4, number(t, l))
+
+	var all sync.WaitGroup
+	all.Go(func() {
+		_ = l.With(t.Context(), func(context.Context, *thing) error { runtime.Goexit(); return nil })
+	})
+	all.Wait()
+	require.EqualValues(t, 5, number(t, l))
+
+	b := borrow(t, l)
+	require.ErrorIs(t, b.With(t.Context(), func(context.Context, *thing) error { panic(errIO) }), errIO)
+	require.NoError(t, b.Return())
+	require.EqualValues(t, 6, number(t, l))
+
+	b = borrow(t, l)
+	all.Go(func() { _ = b.With(t.Context(), func(context.Context, *thing) error { runtime.Goexit(); return nil }) })
+	all.Wait()
+	require.NoError(t, b.Return())
+	require.EqualValues(t, 7, number(t, l))
+
+	require.NoError(t, borrow(t, l).Discard())
+	require.EqualValues(t, 8, number(t, l))
+	require.EqualValues(t, 7, l.Stats().Closed.Broken)
+}
+
+// Law: of a call that was left the resource stays lent until it ends, and is closed then.
+func TestWhatWasLeftStaysLentUntilItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		abandoning, err := lane.NewAbandoning(lane.AbandoningConfig{Config: lane.Config{Workers: 2}, Grace: lane.NoGrace})
+		require.NoError(t, err)
+		l, _ := on(t, &s, lend.Config[*thing]{Capacity: 1}, pool.Config[*thing]{Lane: abandoning, OwnsLane: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = lend.Offload(ctx, l, func(context.Context, *thing) (int, error) { time.Sleep(time.Minute); return 0, nil })
+		require.ErrorIs(t, err, ioerr.ErrLeft)
+		st := l.Stats()
+		require.Equal(t, 1, st.Lent+st.Closing)
+		refused(t, l.With(t.Context(), nothing, pool.FailFast), ioerr.ErrExhausted, ioerr.Failed)
+		began := time.Now()
+		n, err := lend.Offload(t.Context(), l, func(_ context.Context, r *thing) (int64, error) { return r.number, nil })
+		require.NoError(t, err)
+		require.EqualValues(t, 2, n)
+		require.Equal(t, 59*time.Second, time.Since(began))
+	})
+}
+
+// Law: on a lane that runs calls itself everything works with Offload, checks included.
+func TestOffloadOnPinned(t *testing.T) {
+	var s shop
+	pinned, err := lane.NewPinned(lane.PinnedConfig{Config: lane.Config{Workers: 2}})
+	require.NoError(t, err)
+	bad := true
+	l, _ := on(t, &s, lend.Config[*thing]{Capacity: 1, Check: func(context.Context, *thing) error {
+		if bad {
+			bad = false
+			return errIO
+		}
+		return nil
+	}}, pool.Config[*thing]{Lane: pinned, OwnsLane: true})
+	for _, want := range []int64{1, 2, 2} {
+		n, err := lend.Offload(t.Context(), l, func(_ context.Context, r *thing) (int64, error) { return r.number, nil })
+		require.NoError(t, err)
+		require.Equal(t, want, n)
+	}
+	require.ErrorIs(t, l.With(t.Context(), nothing), ioerr.ErrUnsupported)
+}

@@ -1,0 +1,113 @@
+package lend
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/iolane/iolane/handle"
+	"github.com/iolane/iolane/internal/lanegate"
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/pool"
+)
+
+// opening is a resource on its way, and somebody who waits for it. Whoever claims it first
+// decides: the opener, whose result is taken then, or the caller, who leaves.
+type opening struct {
+	claimed atomic.Bool
+	done    chan struct{} // closed when it and err are there
+	it      *item
+	err     error
+}
+
+// open has a resource opened, after old is closed, if there is such. The right is the
+// opener's until it is done.
+func (l *Lender[R]) open(ctx context.Context, slot lanegate.Slot, old *item, label string) (*item, error) {
+	o := &opening{done: make(chan struct{})}
+	ended := lanegate.DoneOf(ctx)
+	go l.opens(context.WithoutCancel(ctx), o, slot, old)
+	select {
+	case <-o.done:
+	case <-ended:
+		if o.claimed.CompareAndSwap(false, true) {
+			return nil, l.refuse(ctx, lanegate.Ended, label)
+		}
+		<-o.done
+	}
+	return o.it, l.notOpened(o.err, label)
+}
+
+// notOpened is the error of the caller whose opening has failed.
+func (l *Lender[R]) notOpened(err error, label string) error {
+	e, _ := errors.AsType[*ioerr.Error](err)
+	switch {
+	case err == nil:
+		return nil
+	case e == nil:
+		e = new(ioerr.Error)
+	case e.Outcome == ioerr.ShutdownInProgress:
+		return &l.refusals.shutdown
+	}
+	return &ioerr.Error{
+		Outcome: e.Outcome, Origin: ioerr.Handle, Effect: ioerr.None, Label: label, Lane: l.lane, Err: &OpenError{err},
+	}
+}
+
+// opens is the goroutine of an opening; o is nil if nobody waits for it.
+func (l *Lender[R]) opens(ctx context.Context, o *opening, slot lanegate.Slot, old *item) {
+	began := time.Now()
+	err := error(&ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Leaf, Effect: ioerr.Done, Lane: l.lane, Err: ioerr.ErrGoexit})
+	var id handle.ID
+	defer func() {
+		if r := recover(); r != nil { // of a context of somebody's making
+			err = &ioerr.PanicError{Value: r, Stack: debug.Stack()}
+		}
+		l.opened(o, &item{id: id, seat: slot.Shard(), ends: l.life()}, slot, err, time.Since(began))
+	}()
+	if old != nil {
+		_ = l.pool.Destroy(context.Background(), old.id)
+		began = time.Now()
+	}
+	if d := l.config.OpenWithin; d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
+	id, err = l.pool.Register(ctx, l.config.Open, pool.Label("open"))
+}
+
+// opened ends an opening, and hands its result to whoever waits for it, or to all.
+func (l *Lender[R]) opened(o *opening, it *item, slot lanegate.Slot, err error, took time.Duration) {
+	l.mu.Lock()
+	l.opening--
+	if o == nil {
+		l.ahead--
+		l.tend.judge(err, l.now())
+	}
+	if err == nil {
+		l.counts.opened++
+	} else {
+		l.counts.openFailed++
+		l.exist(-1)
+	}
+	l.mu.Unlock()
+	l.openings.add(took)
+	if err != nil {
+		slot.Release()
+	}
+	switch wanted := o != nil && o.claimed.CompareAndSwap(false, true); {
+	case wanted && err == nil:
+		o.it = it
+		close(o.done)
+	case wanted:
+		o.err = err
+		close(o.done)
+		l.warm()
+	case err == nil:
+		l.giveBack(it)
+	default:
+		l.warm()
+	}
+}

@@ -1,0 +1,172 @@
+package lend_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iolane/iolane/ioerr"
+	"github.com/iolane/iolane/lane"
+	"github.com/iolane/iolane/lend"
+	"github.com/iolane/iolane/pool"
+)
+
+// Law: an opening that fails is told to the one who needs it, and the next one tries for
+// himself: nobody hangs.
+func TestAnOpeningThatFailsIsToldToEachWhoTries(t *testing.T) {
+	for name, fails := range map[string]func(context.Context) error{
+		"error":  func(context.Context) error { return errIO },
+		"panic":  func(context.Context) error { panic(errIO) },
+		"Goexit": func(context.Context) error { runtime.Goexit(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var s shop
+				s.before = func(ctx context.Context) error {
+					defer func() {
+						if name != "error" {
+							s.exist.Add(-1)
+						}
+					}()
+					time.Sleep(time.Millisecond)
+					return fails(ctx)
+				}
+				l := newLender(t, &s, lend.Config[*thing]{Capacity: 2})
+				var all sync.WaitGroup
+				for range 10 {
+					all.Go(func() {
+						err := l.With(t.Context(), nothing)
+						want := errIO
+						if name == "Goexit" {
+							want = ioerr.ErrGoexit
+						}
+						refused(t, err, want, ioerr.Failed)
+						_, ok := errors.AsType[*lend.OpenError](err)
+						require.True(t, ok)
+					})
+				}
+				all.Wait()
+				st := l.Stats()
+				require.EqualValues(t, 10, st.OpenFailed)
+				require.Zero(t, st.Open)
+				s.before = nil
+				require.EqualValues(t, 1, number(t, l))
+			})
+		})
+	}
+}
+
+// Law: who does not wait for an opening any more leaves it to the next one.
+func TestAnOpeningGoesOnWithoutTheOneWhoWantedIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		s.before = func(ctx context.Context) error {
+			require.Equal(t, "v", ctx.Value("k"))
+			time.Sleep(time.Second)
+			return ctx.Err()
+		}
+		l := newLender(t, &s, lend.Config[*thing]{Capacity: 1})
+		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), "k", "v"), time.Millisecond) //nolint:revive,staticcheck // of a test
+		defer cancel()
+		began := time.Now()
+		refused(t, l.With(ctx, nothing, pool.Label("x")), context.DeadlineExceeded, ioerr.TimedOut)
+		require.Equal(t, time.Millisecond, time.Since(began))
+		require.Equal(t, 1, l.Stats().Opening)
+		require.EqualValues(t, 1, number(t, l)) // waits for that one
+		require.Equal(t, time.Second, time.Since(began))
+	})
+}
+
+// Law: OpenWithin bounds an opening.
+func TestOpenWithinBoundsAnOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		s.before = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		l := newLender(t, &s, lend.Config[*thing]{Capacity: 1, OpenWithin: time.Second})
+		err := l.With(t.Context(), nothing)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, ok := errors.AsType[*lend.OpenError](err)
+		require.True(t, ok)
+	})
+}
+
+// Law: openings and closings go side by side, and hold up nobody who does not need them.
+func TestOpeningsGoSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{before: func(context.Context) error { time.Sleep(time.Second); return nil }}
+		l := newLender(t, &s, lend.Config[*thing]{Capacity: 5})
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() { require.NoError(t, l.With(t.Context(), func(context.Context, *thing) error { time.Sleep(time.Millisecond); return nil })) })
+		}
+		all.Wait()
+		require.Equal(t, time.Second+time.Millisecond, time.Since(began))
+		s.leaves = func() { time.Sleep(time.Second) }
+		require.Error(t, l.With(t.Context(), func(context.Context, *thing) error { return pool.Poison(errIO) }))
+		number(t, l)
+		require.Equal(t, time.Second+time.Millisecond, time.Since(began))
+		synctest.Wait()
+		require.Equal(t, 1, l.Stats().Closing)
+		require.Equal(t, 4, l.Stats().Open)
+	})
+}
+
+// panics is a context whose Done, or Value, does.
+type panics struct {
+	context.Context
+	value bool
+}
+
+func (c panics) Done() <-chan struct{} {
+	if !c.value {
+		panic("Done")
+	}
+	return c.Context.Done()
+}
+
+func (c panics) Value(key any) any {
+	if c.value {
+		panic("Value")
+	}
+	return c.Context.Value(key)
+}
+
+// Law: a context that panics costs no resource, no right and not the process.
+func TestAContextThatPanicsCostsNothing(t *testing.T) {
+	var s shop
+	l := newLender(t, &s, lend.Config[*thing]{Capacity: 1})
+	for _, value := range []bool{false, true} {
+		for range 3 {
+			func() {
+				defer func() { _ = recover() }()
+				_ = l.With(panics{t.Context(), value}, nothing)
+			}()
+			func() {
+				defer func() { _ = recover() }()
+				b, err := l.Borrow(panics{t.Context(), value})
+				if err == nil {
+					require.NoError(t, b.Return())
+				}
+			}()
+			number(t, l)
+		}
+	}
+}
+
+// Law: in the middle of a call whose lane is full, an opening is refused as any call is.
+func TestAnOpeningInsideAFullLaneIsRefused(t *testing.T) {
+	var s shop
+	l, p := on(t, &s, lend.Config[*thing]{Capacity: 1}, pool.Config[*thing]{Threads: lane.Config{Workers: 1}})
+	require.NoError(t, p.Do(t.Context(), func(ctx context.Context) error {
+		refused(t, l.With(ctx, nothing), ioerr.ErrReentry, ioerr.Failed)
+		return nil
+	}))
+	require.EqualValues(t, 1, number(t, l))
+}
