@@ -2,7 +2,6 @@ package lend
 
 import (
 	"context"
-	"time"
 
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/pool"
@@ -27,10 +26,7 @@ func (l *Lender[R]) Borrow(ctx context.Context, opts ...pool.Option) (Loan[R], e
 		return Loan[R]{}, err
 	}
 	if l.mustCheck(it) {
-		if !until.IsZero() {
-			opts = append(opts[:len(opts):len(opts)], pool.AcceptWithin(time.Until(until)))
-		}
-		if it, err = l.checked(ctx, it, opts); err != nil {
+		if it, err = l.checked(ctx, it, rest(opts, until)); err != nil {
 			return Loan[R]{}, err
 		}
 	}

@@ -104,7 +104,9 @@ func TestOpeningsGoSideBySide(t *testing.T) {
 		began := time.Now()
 		var all sync.WaitGroup
 		for range 4 {
-			all.Go(func() { require.NoError(t, l.With(t.Context(), func(context.Context, *thing) error { time.Sleep(time.Millisecond); return nil })) })
+			all.Go(func() {
+				require.NoError(t, l.With(t.Context(), func(context.Context, *thing) error { time.Sleep(time.Millisecond); return nil }))
+			})
 		}
 		all.Wait()
 		require.Equal(t, time.Second+time.Millisecond, time.Since(began))

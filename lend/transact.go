@@ -3,6 +3,7 @@ package lend
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/iolane/iolane/ioerr"
@@ -75,11 +76,16 @@ func (u *use[R]) begin(ctx context.Context, l *Lender[R], lacks bool, opts []poo
 	if err != nil {
 		return err
 	}
-	u.lender, u.item, u.looks, u.opts = l, it, l.mustCheck(it), opts
-	if !until.IsZero() {
-		u.opts = append(opts[:len(opts):len(opts)], pool.AcceptWithin(time.Until(until)))
-	}
+	u.lender, u.item, u.looks, u.opts = l, it, l.mustCheck(it), rest(opts, until)
 	return nil
+}
+
+// rest is the options with what is left of AcceptWithin.
+func rest(opts []pool.Option, until time.Time) []pool.Option {
+	if until.IsZero() {
+		return opts
+	}
+	return append(slices.Clip(opts), pool.AcceptWithin(time.Until(until)))
 }
 
 // runs reports whether the call is to be made.
@@ -141,7 +147,8 @@ func (l *Lender[R]) unfit(it *item, err error, looked bool) bool {
 	case *ioerr.PanicError:
 		it.bad.Store(true)
 	default:
-		if h := l.pool.Health(it.id); e.Effect == ioerr.Unknown || e.Err == ioerr.ErrGoexit || h != pool.Healthy && h != pool.Suspect {
+		h := l.pool.Health(it.id)
+		if e.Effect == ioerr.Unknown || errors.Is(e.Err, ioerr.ErrGoexit) || h != pool.Healthy && h != pool.Suspect {
 			it.bad.Store(true)
 		}
 	}
