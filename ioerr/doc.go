@@ -21,6 +21,8 @@
 //	Failed              Leaf          Done    what the call returned, *PanicError, *RestoreError
 //	Failed              Handle        None    ErrHandleNotFound, ErrWaitersFull, …
 //	Failed              Lane          None    ErrQueueFull, ErrKeyBusy, ErrOverloaded, ErrReentry, ErrSaturated
+//	Failed              Handle        None    ErrExhausted, ErrBorrowersFull, ErrReturned; *lend.OpenError: of package lend
+//	Failed              Executor      None    ErrBatchFull
 //	Failed              Handle, Lane  None    *StuckError: a call that does not end holds the handle or the key
 //	Failed              Handle        None    *UnfitError: the resource is down or poisoned
 //	Failed              Lane          None    *UnsupportedError: the lane does not run such calls; *StartError: no thread; *ConcurrencyError: no slot at once

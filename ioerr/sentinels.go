@@ -42,6 +42,10 @@ var (
 // not run. A [ConcurrencyError] matches it.
 var ErrConcurrencyUnavailable = errors.New("concurrency unavailable")
 
+// ErrBatchFull: every slot of the batch holds a call that is under way, or a result that
+// nobody has taken.
+var ErrBatchFull = errors.New("the batch is full")
+
 // Refusals by a lender (package lend).
 var (
 	// ErrExhausted: all resources are lent, and the call would not wait for one.

@@ -46,6 +46,10 @@ var sentinels = map[string]error{
 	"ErrLeft":                   ioerr.ErrLeft,
 	"ErrCallLimit":              ioerr.ErrCallLimit,
 	"ErrThreadLimit":            ioerr.ErrThreadLimit,
+	"ErrBatchFull":              ioerr.ErrBatchFull,
+	"ErrExhausted":              ioerr.ErrExhausted,
+	"ErrBorrowersFull":          ioerr.ErrBorrowersFull,
+	"ErrReturned":               ioerr.ErrReturned,
 }
 
 // errUser is what the program handed to its context.CancelCauseFunc.

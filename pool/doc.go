@@ -73,7 +73,9 @@
 // [Async] starts a call and returns a [Future]; [Concurrent] does so only if the call runs
 // beside its caller, at once. A [Group] is a set of calls that are waited for, and called
 // off, together; [Group.After] has a call wait for its time without a slot and without a
-// goroutine.
+// goroutine. [First] and [Race] want one result of many calls, and see to those of the others.
+// A [Batch] is calls whose room is allocated once; a [BatchOn] is many calls on one resource in
+// one transaction.
 //
 // # Nested calls
 //

@@ -19,6 +19,8 @@ type flight[T any] struct {
 	cancel context.CancelCauseFunc
 	fn     func(context.Context) (T, error)
 	end    func(T, error) // hears how it ended, when the slot has been given back
+	label  string
+	launch func() // run, for a go statement that allocates nothing; nil until it is needed
 }
 
 // derive makes the context of the call.
@@ -94,11 +96,15 @@ func (f *flight[T]) admit(lc *lane.Call, opts []Option, apart bool) (err error) 
 	if err := f.enterLane(f.ctx, lc); err != nil {
 		return f.refused(err, lc)
 	}
-	if begun = true; apart {
-		go f.run(lc.Label)
+	f.label = lc.Label
+	if begun = true; !apart {
+		f.run()
 		return nil
 	}
-	f.run(lc.Label)
+	if f.launch == nil {
+		f.launch = f.run
+	}
+	go f.launch()
 	return nil
 }
 
@@ -111,8 +117,8 @@ func (f *flight[T]) refused(err error, lc *lane.Call) error {
 }
 
 // run runs the call under its slot.
-func (f *flight[T]) run(label string) {
-	f.guard(label, func() (T, error) { return f.fn(f.begin(f.ctx)) })
+func (f *flight[T]) run() {
+	f.guard(f.label, func() (T, error) { return f.fn(f.begin(f.ctx)) })
 }
 
 // guard tells how a call ended, also if it did not return.
@@ -141,11 +147,18 @@ func (f *flight[T]) over(v *T, err *error) {
 	f.end(*v, *err)
 }
 
-// callOff ends the context of the call. That asks the one which it was made from, and if that
-// panics it must not end the process: the goroutine may be anybody's.
+// callOff ends the context of the call, if it has one of its own.
 func (f *flight[T]) callOff(cause error) {
+	if f.cancel != nil {
+		endContext(f.cancel, cause)
+	}
+}
+
+// endContext ends a context. That asks the one which it was made from, and if that panics it
+// must not end the process: the goroutine may be anybody's.
+func endContext(cancel context.CancelCauseFunc, cause error) {
 	defer func() { _ = recover() }()
-	f.cancel(cause)
+	cancel(cause)
 }
 
 // guarded is what fn returns, or the error for its panic: on a goroutine of the pool's nobody
@@ -164,7 +177,7 @@ func (c *core) guarded(fn func() error) (err error) {
 // carry is admit on a lane that runs calls itself. That wants somebody who waits for the
 // call: a goroutine does.
 func (f *flight[T]) carry(carrier lane.Carrier, lc *lane.Call, opts []Option, apart bool) error {
-	c := f.core
+	c, call := f.core, *lc // a copy, so that only here it is on the heap
 	t := newParcel[T](c)
 	t.stay = stay{core: c}
 	t.fn = f.fn
@@ -183,7 +196,7 @@ func (f *flight[T]) carry(carrier lane.Carrier, lc *lane.Call, opts []Option, ap
 				refused <- err
 			}
 		}()
-		v, err = t.send(f.ctx, carrier, &c.here, *lc, opts)
+		v, err = t.send(f.ctx, carrier, &c.here, call, opts)
 	}
 	if apart {
 		go send()

@@ -117,9 +117,7 @@ func (f *Future[T]) Cancel() (T, error) {
 	if f.done == nil {
 		return f.Await(context.Background())
 	}
-	if f.call.cancel != nil {
-		f.call.callOff(context.Canceled)
-	}
+	f.call.callOff(context.Canceled)
 	<-f.done
 	return f.result, f.err
 }

@@ -1,0 +1,104 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/iolane/iolane/pool"
+)
+
+// The first mirror that answers; the others are called off.
+func ExampleFirst() {
+	p, _ := pool.New(pool.Config[struct{}]{})
+	defer p.Close()
+
+	mirror := func(name string, takes time.Duration, err error) func(context.Context) (string, error) {
+		return func(ctx context.Context) (string, error) {
+			if e := pool.Sleep(ctx, takes); e != nil {
+				return "", e
+			}
+			return name, err
+		}
+	}
+	answer, err := pool.First(context.Background(), p, []func(context.Context) (string, error){
+		mirror("broken", 0, errors.New("no route")),
+		mirror("slow", time.Hour, nil),
+		mirror("quick", time.Millisecond, nil),
+	})
+	fmt.Println(answer, err)
+	// Output:
+	// quick <nil>
+}
+
+// Calls side by side, of which there may be any number, in room for four.
+func ExampleNewBatch() {
+	p, _ := pool.New(pool.Config[struct{}]{})
+	defer p.Close()
+
+	ctx := context.Background()
+	b, err := pool.NewBatch[int](ctx, p, 4)
+	if err != nil {
+		panic(err)
+	}
+	defer b.Cancel()
+
+	sum, left := 0, 10
+	for n := range left {
+		if n >= 4 { // no slot is free: take a result first
+			if _, err := b.Await(ctx, 1); err != nil {
+				panic(err)
+			}
+			r, _ := b.Next()
+			sum += r.Value
+		}
+		if _, err := b.Add(func(context.Context) (int, error) { return n * n, nil }); err != nil {
+			panic(err)
+		}
+	}
+	for n, err := b.Await(ctx, 1); n > 0 && err == nil; n, err = b.Await(ctx, 1) {
+		r, _ := b.Next()
+		sum += r.Value
+	}
+	fmt.Println(sum)
+	// Output:
+	// 285
+}
+
+// Many calls on one resource, in one transaction.
+func ExampleNewBatchOn() {
+	type account struct{ balance int }
+	p, _ := pool.New(pool.Config[*account]{})
+	defer p.Close()
+	id, err := p.Adopt(&account{balance: 100})
+	if err != nil {
+		panic(err)
+	}
+
+	b, err := pool.NewBatchOn[int](p, id, 8)
+	if err != nil {
+		panic(err)
+	}
+	for _, amount := range []int{30, 50, 40} {
+		if _, err := b.Add(func(_ context.Context, a *account) (int, error) {
+			if amount > a.balance {
+				return 0, errors.New("too much")
+			}
+			a.balance -= amount
+			return a.balance, nil
+		}); err != nil {
+			panic(err)
+		}
+	}
+	if _, err := b.Run(context.Background()); err != nil {
+		panic(err)
+	}
+	for r, ok := b.Next(); ok; r, ok = b.Next() {
+		fmt.Println(r.Value, r.Err)
+	}
+	// Output:
+	// 70 <nil>
+	// 20 <nil>
+	// 0 too much
+}
