@@ -18,6 +18,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/iolane/iolane/examples/internal/block"
+	"github.com/iolane/iolane/examples/internal/cost"
 	"github.com/iolane/iolane/file"
 	"github.com/iolane/iolane/lane"
 	"github.com/iolane/iolane/pool"
@@ -50,13 +52,13 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	case *d < 0:
 		return fmt.Errorf("-for %v: must not be negative", *d)
 	}
-	began, before := time.Now(), cost()
+	began, before := time.Now(), cost.Now()
 	if err := sleep(ctx, *n, *d); err != nil {
 		return err
 	}
-	took, after := time.Since(began), cost()
+	took, after := time.Since(began), cost.Now()
 	_, err := fmt.Fprintf(out, "%d tasks of %v in %.3f s, %.3f s of processor time, %.1f MB\n",
-		*n, *d, took.Seconds(), (after.processor - before.processor).Seconds(), float64(after.memory)/1e6)
+		*n, *d, took.Seconds(), (after.Processor - before.Processor).Seconds(), float64(after.Memory)/1e6)
 	return err
 }
 
@@ -80,8 +82,11 @@ func onTimers(ctx context.Context, n int, d time.Duration) error {
 }
 
 func onThreads(ctx context.Context, n int, d time.Duration) error {
+	if !block.Holds {
+		return errors.New("-lane threads is for Linux")
+	}
 	return together(ctx, lane.Config{Workers: n}, n, func(g *pool.Group) error {
-		return g.Go(ctx, func(context.Context) error { return block(d) })
+		return g.Go(ctx, func(context.Context) error { return block.For(d) })
 	})
 }
 

@@ -101,8 +101,8 @@ func (s *sqls) with(ctx context.Context, work func(context.Context, *conn) error
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	return c.Raw(func(dc any) error { return work(ctx, dc.(*sqlConn).conn) })
+	err = c.Raw(func(dc any) error { return work(ctx, dc.(*sqlConn).conn) }) //nolint:errcheck // it is its own
+	return errors.Join(err, c.Close())
 }
 
 func (s *sqls) close() error { return s.db.Close() }

@@ -73,42 +73,64 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	all := makers()
-	fmt.Fprintf(out, "%d processors, %d rounds of %v; thousands a second, p99 of the wait; ratios are iolane's\n", runtime.GOMAXPROCS(0), o.rounds, o.time)
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(table, "clients\t")
+	head := []string{"clients"}
 	for i, m := range all {
-		fmt.Fprintf(table, "%s\tp99\t", m.name)
+		head = append(head, m.name, "p99")
 		if i > 0 {
-			fmt.Fprint(table, "rate\tp99\t")
+			head = append(head, "rate", "p99")
 		}
 	}
-	fmt.Fprintln(table)
+	rows := [][]string{head}
 	missed := 0
 	for _, s := range scenes(o) {
 		results, err := inTurns(all, s, o)
 		if err != nil {
 			return fmt.Errorf("%v: %w", s, err)
 		}
-		fmt.Fprintf(table, "%v\t", s)
-		for i, r := range results {
-			fmt.Fprintf(table, "%.0f\t%v\t", r.rate/1e3, r.p99.Round(100*time.Nanosecond))
-			if i > 0 {
-				rate, p99 := results[0].rate/r.rate, float64(results[0].p99)/float64(r.p99)
-				fmt.Fprintf(table, "%s\t%s\t", target(rate, wanted(s)), target(1/p99, 1))
-				if rate < wanted(s) || p99 > 1 {
-					missed++
-				}
-			}
-		}
-		fmt.Fprintln(table)
+		row, misses := compare(s, results)
+		rows, missed = append(rows, row), missed+misses
 	}
-	if err := table.Flush(); err != nil {
+	if err := printTable(out, o, rows); err != nil {
 		return err
 	}
 	if o.check && missed > 0 {
 		return fmt.Errorf("%d targets are missed", missed)
 	}
 	return nil
+}
+
+// compare is a line of the table, and how many targets are missed in it.
+func compare(s scene, results []result) (row []string, missed int) {
+	row = []string{s.String()}
+	for i, r := range results {
+		row = append(row, fmt.Sprintf("%.0f", r.rate/1e3), r.p99.Round(100*time.Nanosecond).String())
+		if i == 0 {
+			continue
+		}
+		rate, p99 := results[0].rate/r.rate, float64(r.p99)/float64(results[0].p99)
+		row = append(row, target(rate, wanted(s)), target(p99, 1))
+		if rate < wanted(s) {
+			missed++
+		}
+		if p99 < 1 {
+			missed++
+		}
+	}
+	return row, missed
+}
+
+func printTable(out io.Writer, o options, rows [][]string) error {
+	if _, err := fmt.Fprintf(out, "%d processors, %d rounds of %v; thousands a second, p99 of the wait; ratios: how much better iolane is\n",
+		runtime.GOMAXPROCS(0), o.rounds, o.time); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range rows {
+		if _, err := fmt.Fprintln(table, strings.Join(row, "\t")+"\t"); err != nil {
+			return err
+		}
+	}
+	return table.Flush()
 }
 
 // wanted is how much faster than others we want to be.
