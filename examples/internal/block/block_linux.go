@@ -1,4 +1,3 @@
-// Package block blocks a thread, as a slow device does.
 package block
 
 import (

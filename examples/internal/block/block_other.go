@@ -1,6 +1,5 @@
 //go:build !linux
 
-// Package block blocks a thread, as a slow device does.
 package block
 
 import "time"

@@ -1,0 +1,2 @@
+// Package block blocks a thread, as a slow device does.
+package block
