@@ -108,10 +108,10 @@ func (m *readMany) start(x *merged, here bool) {
 	m.held += x.size()
 	m.inFlight++
 	do := func() {
+		defer func() { m.ended <- x }() // whatever a context does
 		began := time.Now()
-		x.err = m.pool.Do(m.ctx, &x.op, m.opts...)
+		x.err = m.pool.guarded(&x.op, func() error { return m.pool.Do(m.ctx, &x.op, m.opts...) })
 		x.took = time.Since(began)
-		m.ended <- x
 	}
 	if here {
 		do()

@@ -88,8 +88,8 @@ func (s *blocks) noBuffer() error {
 func (s *blocks) add(buf []byte) {
 	b := &block{buf: buf[:s.config.BufferSize], ended: make(chan struct{}, 1)}
 	b.run = func() {
+		defer func() { b.ended <- struct{}{} }() // whatever a context does
 		s.do(b)
-		b.ended <- struct{}{}
 	}
 	s.made++
 	s.spare = append(s.spare, b)
@@ -189,21 +189,27 @@ func (s *blocks) close() {
 
 // do does the operation of a block. If that is left the block has no buffer any more.
 func (s *blocks) do(b *block) {
-	p := s.file.pool
 	began := time.Now()
 	defer func() { b.took = time.Since(began) }()
-	if s.config.Buffers == nil || !p.carries {
-		b.err = p.Do(s.ctx, &b.op, s.opts...)
-		if wasLeft(b.err) {
-			b.buf = nil
-		}
-		return
-	}
-	buf := b.buf
-	var left bool
-	if left, b.err = p.doLent(s.ctx, &b.op, func() { s.config.Buffers.Put(buf) }, s.opts); left {
+	left := false
+	b.err = s.file.pool.guarded(&b.op, func() (err error) {
+		left, err = s.transfer(b)
+		return err
+	})
+	if left {
 		b.buf = nil
 	}
+}
+
+// transfer does it, and reports whether it was left.
+func (s *blocks) transfer(b *block) (left bool, err error) {
+	p, lent := s.file.pool, s.config.Buffers
+	if lent == nil || !p.carries {
+		err = p.Do(s.ctx, &b.op, s.opts...)
+		return wasLeft(err), err
+	}
+	buf := b.buf
+	return p.doLent(s.ctx, &b.op, func() { lent.Put(buf) }, s.opts)
 }
 
 // alignedTo returns a buffer of Go's heap, at an address that is a multiple of align.
