@@ -188,7 +188,9 @@ func (l *Ring) Drain(ctx context.Context) error {
 	return l.gated.Drain(ctx)
 }
 
-// Shutdown implements [Lane]. When the last operation has ended it closes the rings.
+// Shutdown implements [Lane]. When the last operation has ended it closes the rings, and without an
+// error no goroutine of theirs is left. A ring in which something of the kernel's does not end is
+// left, and an error; another Shutdown closes it when that has ended.
 func (l *Ring) Shutdown(ctx context.Context) error {
 	if ctx == nil {
 		return noContext()

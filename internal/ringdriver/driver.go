@@ -33,7 +33,7 @@ type Config struct {
 	Tamper func(op *fileop.Op, res int32) int32
 
 	// OnDown is called when the ring had to be taken out of use, with the reason, on a
-	// goroutine of its own. May be nil.
+	// goroutine of its own, for which Close waits. May be nil.
 	OnDown func(error)
 }
 
@@ -66,8 +66,12 @@ type Driver struct {
 	onDown  func(error)
 	without []uring.Op
 	tamper  func(*fileop.Op, int32) int32
-	ended   chan struct{} // closed by the last driver
-	left    error         // why the ring could not be closed; set before ended
+	ended   chan struct{}  // closed by the last driver
+	helpers sync.WaitGroup // all goroutines of the driver's, itself included
+
+	leaving sync.Mutex
+	left    error         // why the ring could not be closed; set before ended, then under leaving
+	closing time.Duration // how long its end may take
 
 	watching watching
 	requests sync.Pool
@@ -111,14 +115,14 @@ func New(c Config) (*Driver, error) {
 		// Without such a limit the kernel has one of its own.
 		_, _, _ = r.LimitWorkers(c.Workers, c.Workers)
 	}
-	d := &Driver{ring: r, onDown: c.OnDown, without: c.Without, tamper: c.Tamper, ended: make(chan struct{})}
+	d := &Driver{ring: r, onDown: c.OnDown, without: c.Without, tamper: c.Tamper, ended: make(chan struct{}), closing: closing}
 	d.inbox.roused = make(chan struct{}, 1)
 	d.yielder = newYielder()
 	d.chain.back = make(chan struct{}, 1)
 	d.table = make([]flight, r.Info().Slots)
 	d.reaped = d.completed
 	d.requests.New = func() any { return newRequest() }
-	go d.drive(0)
+	d.helpers.Go(func() { d.drive(0) })
 	return d, nil
 }
 
@@ -140,13 +144,14 @@ func (d *Driver) Stats() Stats {
 }
 
 // Close ends the driver and the ring, and waits for it. Nothing must be in flight, no fiber
-// must be left, and there must be no other call. The error is that of ctx, after which the end
-// goes on without the caller, or an *uring.LeftError.
+// must be left, and there must be no other call. Without an error no goroutine is left. The error is
+// that of ctx, after which the end goes on without the caller, or an *uring.LeftError: then
+// another Close may succeed, when what was left in flight has ended.
 func (d *Driver) Close(ctx context.Context) error {
 	d.send(&message{kind: stop})
 	select {
 	case <-d.ended:
-		return d.left
+		return d.closed()
 	case <-ctx.Done():
 	}
 	// The driver has only to hear of it: whoever has no time still gets the answer.
@@ -154,10 +159,23 @@ func (d *Driver) Close(ctx context.Context) error {
 	defer end.Stop()
 	select {
 	case <-d.ended:
-		return d.left
+		return d.closed()
 	case <-end.C:
 		return ctx.Err()
 	}
+}
+
+// closed is what came of the end, which has come. A ring that was left is nobody's since then, so
+// whoever asks tries once more.
+func (d *Driver) closed() error {
+	d.helpers.Wait()
+	d.leaving.Lock()
+	defer d.leaving.Unlock()
+	if d.left != nil {
+		d.ring.Wake() // as in finish
+		d.left = d.ring.Close(0, nil)
+	}
+	return d.left
 }
 
 // send gives a message to the driver, and wakes it if need be.

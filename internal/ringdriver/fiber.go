@@ -177,14 +177,14 @@ func (f *Fiber) Away(fn func()) {
 	var panicked any
 	returned := false
 	f.away.kind = wake
-	go func() {
+	f.d.helpers.Go(func() {
 		defer func() {
 			panicked = recover()
 			f.d.send(&f.away)
 		}()
 		fn()
 		returned = true
-	}()
+	})
 	f.yield(struct{}{})
 	switch {
 	case panicked != nil:

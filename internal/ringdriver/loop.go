@@ -30,7 +30,7 @@ func (d *Driver) drive(gen uint64) {
 	defer func() {
 		if at != nil { // it has ended the goroutine
 			if d.back(at, gen) {
-				go d.drive(gen)
+				d.helpers.Go(func() { d.drive(gen) })
 			}
 		}
 	}()
@@ -43,7 +43,7 @@ func (d *Driver) drive(gen uint64) {
 			d.ready[d.next] = nil
 			d.next++
 			if at.aside > 0 {
-				go at.runAside()
+				d.helpers.Go(at.runAside)
 				at = nil
 				continue
 			}
@@ -145,7 +145,7 @@ func (d *Driver) enter(submit, wait int, timeout time.Duration) {
 		return
 	}
 	if d.down.CompareAndSwap(nil, &err) && d.onDown != nil {
-		go d.onDown(err)
+		d.helpers.Go(func() { d.onDown(err) })
 	}
 	// From now on nobody can wake the driver in there, so it looks for messages by itself.
 	if wait > 0 && d.ring.Enter(0, wait, lookout) != nil {
@@ -157,8 +157,8 @@ func (d *Driver) enter(submit, wait int, timeout time.Duration) {
 // woken: so that is woken, and looked after as long as it may take.
 func (d *Driver) finish() {
 	d.yielder.end()
-	d.left = d.ring.Close(closing, nil)
-	for last := time.Now().Add(closing); d.left != nil && time.Now().Before(last); d.left = d.ring.Close(0, nil) {
+	d.left = d.ring.Close(d.closing, nil)
+	for last := time.Now().Add(d.closing); d.left != nil && time.Now().Before(last); d.left = d.ring.Close(0, nil) {
 		d.ring.Wake()
 		time.Sleep(lookout)
 	}

@@ -13,7 +13,6 @@ type watching struct {
 	mu     sync.Mutex
 	fibers int
 	awake  bool
-	asleep sync.WaitGroup
 }
 
 // watch counts the fibers.
@@ -24,7 +23,7 @@ func (d *Driver) watch(change int) {
 	w.fibers += change
 	if w.fibers > 0 && !w.awake {
 		w.awake = true
-		w.asleep.Go(d.patrol)
+		d.helpers.Go(d.patrol)
 	}
 }
 
@@ -39,8 +38,14 @@ func (w *watching) done() bool {
 // patrol starts another driver when a fiber has blocked the present one for a whole tick.
 func (d *Driver) patrol() {
 	var state, turns uint64
+	look := time.NewTimer(tick)
+	defer look.Stop()
 	for !d.watching.done() {
-		time.Sleep(tick)
+		look.Reset(tick) // no ticker: after a late look the next one would be early
+		select {
+		case <-look.C:
+		case <-d.ended:
+		}
 		was, then := state, turns
 		state, turns = d.state.Load(), d.turns.Load()
 		if state&1 == 0 || state != was || turns != then {
@@ -49,7 +54,7 @@ func (d *Driver) patrol() {
 		if gen := state>>1 + 1; d.state.CompareAndSwap(state, gen<<1) {
 			d.count.takeovers.Add(1)
 			d.suspect()
-			go d.drive(gen)
+			d.helpers.Go(func() { d.drive(gen) })
 		}
 	}
 }
