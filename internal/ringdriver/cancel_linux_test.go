@@ -2,6 +2,7 @@ package ringdriver
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -275,4 +276,50 @@ func TestMoreCancellationsThanTheRingHasRoomForAreAllMade(t *testing.T) {
 	for i := range ops {
 		want(t, &ops[i], 0, fileop.ErrCancelled)
 	}
+}
+
+// Law: what the kernel has not found, or could not stop, is cancelled again until it ends.
+func TestWhatDoesNotEndIsCancelledAgain(t *testing.T) {
+	d := newDriver(t, Config{Slots: 8})
+	for i := range 20 {
+		op := newGate(t).op
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			d.Do(bg, op)
+		}()
+		flying(t, d, 1)
+		asOwner(t, d, func() { // as if the kernel had not found it so often
+			for _, f := range d.table {
+				if f.req != nil {
+					f.req.calledOff = true
+					d.insist(use{req: f.req, turn: f.req.at, due: time.Now().Add(time.Millisecond), pause: time.Duration(i) * time.Millisecond})
+				}
+			}
+		})
+		<-ended
+		want(t, op, 0, fileop.ErrCancelled)
+	}
+	for d.inbox.head.Load() != &d.inbox.idle {
+		runtime.Gosched()
+	}
+	asOwner(t, d, func() { require.Empty(t, d.insisted) })
+}
+
+// Law: what has ended is not cancelled again, whoever has its request by then.
+func TestWhatHasEndedIsNotCancelledAgain(t *testing.T) {
+	d := newDriver(t, Config{Slots: 8})
+	d.Run(bg, nil, func(ctx context.Context) {
+		f := On(ctx)
+		for range 20 {
+			short, cancel := context.WithTimeout(ctx, time.Microsecond)
+			op := sleep(time.Hour)
+			f.Do(short, op)
+			want(t, op, 0, fileop.ErrCancelled)
+			cancel()
+			op = sleep(2 * insistFirst)
+			f.Do(ctx, op)
+			want(t, op, 0, nil)
+		}
+	})
 }

@@ -51,11 +51,13 @@ type Driver struct {
 	reaped    func(uring.Completion)
 	table     []flight // by the index of the slot
 	inFlight  int
-	fresh     int      // operations on files that have been described and not been handed over
-	pending   line     // requests with operations to be described, in order of arrival
-	ready     []*Fiber // that can go on
-	next      int      // in ready
-	calledOff []use    // to be cancelled
+	fresh     int       // operations on files that have been described and not been handed over
+	pending   line      // requests with operations to be described, in order of arrival
+	ready     []*Fiber  // that can go on
+	next      int       // in ready
+	calledOff []use     // to be cancelled
+	insisted  []use     // that were, and are to be again if they do not end
+	due       time.Time // when the first of insisted is
 	chain     chain
 	woken     int // callers of Run, since the last yield
 	breath    time.Time
@@ -84,10 +86,12 @@ type flight struct {
 	slot uring.Slot
 }
 
-// use is one use of a request.
+// use is one use of a request that was called off.
 type use struct {
-	req  *request
-	turn uint64
+	req   *request
+	turn  uint64
+	due   time.Time     // when it is to be cancelled
+	pause time.Duration // since it was the last time
 }
 
 // counts is what [Driver.Stats] tells.

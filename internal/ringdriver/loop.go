@@ -117,6 +117,7 @@ func (d *Driver) open() {
 func (d *Driver) rest() bool {
 	busy := len(d.ready) > 0
 	if d.inFlight == 0 && !busy && d.ring.Filled() == 0 {
+		d.insisted = nil
 		if d.stopping {
 			d.finish()
 			return false
@@ -127,7 +128,7 @@ func (d *Driver) rest() bool {
 		return true
 	}
 	if !busy && !d.ring.Ready() && d.inbox.rest(&d.inbox.asleep) {
-		d.enter(uring.All, 1, -1)
+		d.enter(uring.All, 1, d.patience())
 		d.inbox.rise(&d.inbox.asleep)
 		return true
 	}

@@ -13,7 +13,7 @@ const (
 	// cannot be cancelled (disks).
 	CancelTooLate
 	// CancelRunning means that the operation was being executed. It may have been
-	// interrupted, or run to its end.
+	// interrupted, or run to its end; or it goes on to wait, and is to be cancelled again.
 	CancelRunning
 	// CancelFailed means that the kernel knows no cancellation, or the ring was retired
 	// before it.
