@@ -172,7 +172,7 @@ func NewAbandoning(c AbandoningConfig) (*Abandoning, error) {
 			return nil, &ioerr.UnsupportedError{What: "lane.AbandoningConfig.Interrupt", Err: err}
 		}
 	}
-	l.init(each, 1, false)
+	l.init(each, 0, 1, false)
 	return l, nil
 }
 

@@ -56,7 +56,8 @@ type Config struct {
 
 	// OnEvent is called at each edge of the queue, in order, one call at a time,
 	// outside all locks, on a goroutine that lives only as long as there is
-	// something to report. It holds up no call. Shutdown waits for it, so it must not
+	// something to report. Of a lane with several queues (Event.Shard) that holds for each of them,
+	// and two may call at once. It holds up no call. Shutdown waits for it, so it must not
 	// call Shutdown. A panic in it is counted and otherwise ignored.
 	OnEvent func(Event)
 }

@@ -52,7 +52,7 @@ func (e Event) String() string { return fmt.Sprintf("%s %d: %v", e.Lane, e.Shard
 // Event is one edge of one queue.
 type Event struct {
 	Lane  string // the lane's name
-	Shard int    // which queue of a Sharded lane, from 0
+	Shard int    // which queue of the lane, from 0, as in Stats.Shards; of a Ring 0 is that of operations, 1 that of calls that need a thread
 	Kind  EventKind
-	Seq   uint64 // counts the edges of this queue from 1
+	Seq   uint64 // counts the edges of this queue from 1, Degraded among those of a Ring's operations
 }

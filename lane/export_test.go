@@ -10,3 +10,6 @@ func (c RingConfig) WithDriver(d ringdriver.Config) RingConfig {
 	c.driver = d
 	return c
 }
+
+// LeaveOperation is Leave for what TryOperation has got.
+func (l *Ring) LeaveOperation(s Slot) { l.operations.Leave(s) }

@@ -34,11 +34,11 @@ type dead struct {
 	cancelled, shutdown atomic.Uint64
 }
 
-// init makes the gates from a complete Config.
-func (g *gated) init(c Config, shards int, isolated bool) {
+// init makes the gates from a complete Config. Their events have the numbers from first.
+func (g *gated) init(c Config, first, shards int, isolated bool) {
 	g.name, g.policy, g.reserved = c.Name, c.Policy, c.Reserved
 	for i := range shards {
-		g.gates = append(g.gates, c.gate(i, &g.tickets))
+		g.gates = append(g.gates, c.gate(first+i, &g.tickets))
 	}
 	if shards > 1 && !isolated {
 		lanegate.Join(g.gates)

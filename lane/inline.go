@@ -20,6 +20,6 @@ func NewInline(name string) *Inline {
 		Waiters:  4 * defaultQueue,
 		Policy:   Wait,
 		Patience: defaultPatience,
-	}, 1, false)
+	}, 0, 1, false)
 	return l
 }

@@ -149,7 +149,7 @@ func NewPinned(c PinnedConfig) (*Pinned, error) {
 		l.share.Release()
 		return nil, err
 	}
-	l.init(each, 1, false)
+	l.init(each, 0, 1, false)
 	return l, nil
 }
 

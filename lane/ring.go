@@ -90,8 +90,8 @@ func NewRing(c RingConfig) (*Ring, error) {
 	if l.share, err = c.claim(c.Threads + c.Rings*(1+2*c.KernelThreads)); err != nil {
 		return nil, err
 	}
-	l.gated.init(threads, 1, false)
-	l.operations.init(c.Config, 1, false)
+	l.gated.init(threads, 1, 1, false)
+	l.operations.init(c.Config, 0, 1, false)
 	l.operations.keyring = &l.keys
 	if err := l.open(c); err != nil && c.Required {
 		l.share.Release()

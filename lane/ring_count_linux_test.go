@@ -73,3 +73,57 @@ func TestOperationsThatAreCalledOffCountOnce(t *testing.T) {
 	}))
 	require.Equal(t, r.Dropped+1, l.Stats().Ring.Dropped)
 }
+
+// Law: the two queues of a Ring are told apart: each has a number of its own and counts its own
+// edges.
+func TestTheQueuesOfARingAreToldApart(t *testing.T) {
+	var mu sync.Mutex
+	var got []lane.Event
+	c := slots(1, 1)
+	c.Name = "both"
+	c.OnEvent = func(e lane.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, e)
+	}
+	l, err := lane.NewRing(c)
+	require.NoError(t, err)
+	bg := context.Background()
+	var all sync.WaitGroup
+	busy := func(queue int, hold func() (release func())) {
+		release := hold()
+		eventually(t, func() bool { return l.Stats().Shards[queue].Queued == 1 })
+		release()
+		all.Wait()
+	}
+	for range 2 {
+		busy(1, func() func() {
+			slot, err := l.Enter(bg, lane.Call{})
+			require.NoError(t, err)
+			all.Go(func() {
+				if next, err := l.Enter(bg, lane.Call{}); err == nil {
+					l.Leave(next)
+				}
+			})
+			return func() { l.Leave(slot) }
+		})
+		busy(0, func() func() {
+			slot, ok := l.TryOperation()
+			require.True(t, ok)
+			all.Go(func() { _ = l.Fiber(bg, lane.Call{}, func(context.Context) {}) })
+			return func() { l.LeaveOperation(slot) }
+		})
+	}
+	require.NoError(t, l.Shutdown(bg))
+	next := [2]uint64{1, 1}
+	for _, e := range got {
+		require.Equal(t, "both", e.Lane)
+		if e.Kind == lane.Degraded {
+			require.Zero(t, e.Shard)
+		}
+		require.Equal(t, next[e.Shard], e.Seq)
+		next[e.Shard]++
+	}
+	require.GreaterOrEqual(t, next[0], uint64(5))
+	require.EqualValues(t, 5, next[1])
+}

@@ -46,7 +46,7 @@ func NewSharded(c ShardedConfig) (*Sharded, error) {
 	if s.share, err = each.claim(c.Shards * each.Workers); err != nil {
 		return nil, err
 	}
-	s.init(each, c.Shards, c.Isolated)
+	s.init(each, 0, c.Shards, c.Isolated)
 	return s, nil
 }
 

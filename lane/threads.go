@@ -22,7 +22,7 @@ func NewThreads(c Config) (*Threads, error) {
 	if t.share, err = c.claim(c.Workers); err != nil {
 		return nil, err
 	}
-	t.init(c, 1, false)
+	t.init(c, 0, 1, false)
 	return t, nil
 }
 
