@@ -44,8 +44,8 @@ type ReadManyConfig struct {
 	Depth int
 
 	// Window is how many bytes may be read ahead of the request whose turn it is, and so how
-	// far apart in reqs requests can be that are merged. It bounds memory, up to what one
-	// read needs and what MaxGap and alignment add. Zero means 16 MiB.
+	// far apart in reqs requests can be that are merged. It bounds the memory of all buffers, up to
+	// what one read needs on top. Zero means 16 MiB.
 	Window int
 
 	slow bool // for tests; see pace
@@ -93,8 +93,7 @@ func (p *Pool) ReadMany(ctx context.Context, reqs []ReadRequest, c ReadManyConfi
 			return
 		}
 		inner, cancel := context.WithCancel(ctx)
-		m := &readMany{pool: p, ctx: inner, config: c, opts: opts, reqs: reqs, ended: make(chan *merged, c.Depth)}
-		m.pace.begin(c.slow)
+		m := p.newReadMany(inner, reqs, c, opts)
 		defer cancel()
 		defer m.drain()
 		if !p.carries { // else they would be left, and bar their files until they end

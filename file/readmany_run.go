@@ -33,9 +33,17 @@ type readMany struct {
 	pace     pace         // of reads that are not direct
 	ended    chan *merged // with room for all in flight
 	inFlight int
-	held     int64    // bytes in reads that were started and are still used
-	free     [][]byte // buffers to be used again
+	held     int64    // bytes in the buffers of reads that were started and are still used
+	free     [][]byte // buffers to be used again, the one used last at the end
+	spare    int64    // bytes in those
 	align    int      // of those
+}
+
+// newReadMany makes one of a complete config.
+func (p *Pool) newReadMany(ctx context.Context, reqs []ReadRequest, c ReadManyConfig, opts []pool.Option) *readMany {
+	m := &readMany{pool: p, ctx: ctx, config: c, opts: opts, reqs: reqs, ended: make(chan *merged, c.Depth)}
+	m.pace.begin(c.slow)
+	return m
 }
 
 // run yields one result after the other.
@@ -105,7 +113,6 @@ func (m *readMany) start(x *merged, here bool) {
 	x.room = m.room(int(x.size()), x.file)
 	x.op = ReadAt(x.file, x.room[:x.size()], x.from)
 	x.alone = m.config.Depth == 1
-	m.held += x.size()
 	m.inFlight++
 	do := func() {
 		defer func() { m.ended <- x }() // whatever a context does
@@ -184,25 +191,45 @@ func part(op *Op, r *ReadRequest) []byte {
 	return op.Buf[from:to:to]
 }
 
-// room returns a buffer of at least so many bytes.
+// room returns a buffer of at least so many bytes, but not many more: others would have to do
+// without them. All buffers together are no more than Window, and this read on top
+// if it is needed now.
 func (m *readMany) room(size int, f *File) []byte {
 	if memory, _ := f.Alignment(); memory > m.align {
-		m.align, m.free = memory, nil
+		m.align, m.free, m.spare = memory, nil, 0
 	}
+	most := max(2*size, small)
 	for i := len(m.free) - 1; i >= 0; i-- {
-		if buf := m.free[i]; len(buf) >= size {
-			m.free = slices.Delete(m.free, i, i+1)
-			return buf
+		if n := len(m.free[i]); n >= size && n <= most {
+			return m.use(i)
 		}
 	}
+	for len(m.free) > 0 && m.held+m.spare+int64(size) > int64(m.config.Window) {
+		m.spare -= int64(len(m.free[0]))
+		m.free = slices.Delete(m.free, 0, 1)
+	}
+	m.held += int64(size)
 	return alignedTo(size, m.align)
+}
+
+// small is what a buffer may be longer than its read by, whatever that needs.
+const small = 4096
+
+// use takes a buffer out of those that are free.
+func (m *readMany) use(i int) []byte {
+	buf := m.free[i]
+	m.free = slices.Delete(m.free, i, i+1)
+	m.spare -= int64(len(buf))
+	m.held += int64(len(buf))
+	return buf
 }
 
 // forget is for a read that is not used any more.
 func (m *readMany) forget(x *merged) {
-	m.held -= x.size()
+	m.held -= int64(len(x.room))
 	if x.room != nil && !wasLeft(x.err) {
 		m.free = append(m.free, x.room)
+		m.spare += int64(len(x.room))
 	}
 	x.room, x.op = nil, Op{}
 }
