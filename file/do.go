@@ -2,9 +2,11 @@ package file
 
 import (
 	"context"
+	"errors"
 
 	"github.com/iolane/iolane/handle"
 	"github.com/iolane/iolane/internal/fileop"
+	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/pool"
 )
 
@@ -31,7 +33,8 @@ func (p *Pool) Do(ctx context.Context, op *Op, opts ...pool.Option) error {
 
 // DoAll has many operations done at the same time, as far as the lane has room, in no
 // order, and returns when all have ended. The error of each is in its Err, in the form
-// in which Do returns it; DoAll returns the first of them. One that makes no sense (an
+// in which Do returns it; DoAll returns the first of them. A file that is closed, or of no use any
+// more, fails the operations that need it, and no others. One that makes no sense (an
 // *ioerr.ArgumentError) refuses all. A lane.Operator takes them as
 // one call; on other lanes each is a call of its own.
 //
@@ -45,10 +48,24 @@ func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
 			return refuseAll(ops, err)
 		}
 	}
-	all, ids := p.together(ops)
-	err := p.files.OperateAll(ctx, ids, all, opts...)
 	if len(ops) == 0 {
-		return err
+		return p.files.OperateAll(ctx, nil, nil, opts...)
+	}
+	p.doTogether(ctx, ops, opts)
+	for i := range ops {
+		if ops[i].Err != nil {
+			return ops[i].Err
+		}
+	}
+	return nil
+}
+
+// doTogether is DoAll of operations that are ready to be done.
+func (p *Pool) doTogether(ctx context.Context, ops []Op, opts []pool.Option) {
+	all, ids := p.together(ops)
+	err := p.files.OperateAll(ctx, ids, all, opts...) // it may be that of a Nop, see together
+	if p.doneWithout(ctx, ops, err, opts) {
+		return
 	}
 	for i := range ops {
 		op := &ops[i]
@@ -59,12 +76,57 @@ func (p *Pool) DoAll(ctx context.Context, ops []Op, opts ...pool.Option) error {
 		op.N, op.Err = all[i].N, all[i].Err
 		op.Err = p.outcome(op)
 	}
+}
+
+// doneWithout is for operations none of which was done, since a file could not be had. It has those
+// done that do not need it, and reports whether that was the case.
+func (p *Pool) doneWithout(ctx context.Context, ops []Op, err error, opts []pool.Option) bool {
+	e, ok := errors.AsType[*ioerr.Error](err)
+	if p.carries || !ok || e.Origin != ioerr.Handle || e.Outcome != ioerr.Failed {
+		return false // where callers may leave, each has its file for itself
+	}
+	var rest []Op
+	var at []int
 	for i := range ops {
-		if ops[i].Err != nil {
-			return ops[i].Err
+		op := &ops[i]
+		op.N, op.Err = 0, nil
+		if lost := p.lost(op, e); lost != nil {
+			op.Err = p.result(op, lost)
+			continue
+		}
+		rest, at = append(rest, *op), append(at, i)
+	}
+	if len(rest) == len(ops) { // it does not say which
+		return false
+	}
+	if len(rest) > 0 {
+		p.doTogether(ctx, rest, opts)
+	}
+	for j, i := range at {
+		ops[i] = rest[j]
+	}
+	return true
+}
+
+// lost is the error of an operation that needs a file which could not be had: the one that e is
+// about, or one that is not there either.
+func (p *Pool) lost(op *Op, e *ioerr.Error) error {
+	files := [2]*fileop.File{op.File}
+	if copies(op) {
+		files[1] = op.More.File2
+	}
+	for _, f := range files {
+		switch {
+		case f == nil:
+		case e.Handle == f.ID:
+			return e
+		case e.Err == ioerr.ErrHandleNotFound && !p.files.Has(f.ID): //nolint:errorlint // as in result
+			told := *e
+			told.Handle = f.ID
+			return &told
 		}
 	}
-	return nil // err may be that of a Nop, see together
+	return nil
 }
 
 // refuseAll tells each of many operations why none is done.

@@ -1,12 +1,17 @@
 package file_test
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/iolane/iolane/file"
+	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
 
@@ -60,4 +65,54 @@ func start(fn func() error) <-chan error {
 func running(t *testing.T, p *file.Pool, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool { return p.Pool().Stats().Lane.Running == n }, 10*time.Second, 100*time.Microsecond)
+}
+
+// Law: of many operations those on closed files fail, each naming its own, and no others, whatever
+// the lane.
+func TestAClosedFileFailsItsOwnOperationsOnly(t *testing.T) {
+	onEachLane(t, func(t *testing.T, _ kind, p *file.Pool) {
+		dir := t.TempDir()
+		var files [5]*file.File
+		for i := range files {
+			files[i] = create(t, p, filepath.Join(dir, fmt.Sprint(i)), []byte("abc"))
+		}
+		closed := map[int]bool{1: true, 3: true}
+		for i := range closed {
+			require.NoError(t, files[i].Close(t.Context()))
+		}
+		ops := []file.Op{file.Nop(), file.StatName(dir)}
+		needs := []int{0, 0} // the number of the file that is to blame, if it is closed
+		add := func(op file.Op, n int) { ops, needs = append(ops, op), append(needs, n) }
+		for i, f := range files {
+			add(file.ReadAt(f, make([]byte, 3), 0), i)
+			add(file.WriteAt(f, []byte("x"), 5), i)
+			add(file.CopyRange(f, 10, files[0], 0, 3), i)
+			add(file.CopyRange(files[2], 10, f, 0, 3), i)
+		}
+		err := p.DoAll(t.Context(), ops)
+		var first error
+		for i := range ops {
+			op := &ops[i]
+			if !closed[needs[i]] {
+				require.NoError(t, op.Err, i)
+				continue
+			}
+			if first == nil {
+				first = op.Err
+			}
+			path, ok := errors.AsType[*fs.PathError](op.Err)
+			if !ok || path.Path != filepath.Join(dir, fmt.Sprint(needs[i])) || op.N != 0 ||
+				!errors.Is(op.Err, fs.ErrClosed) || !errors.Is(op.Err, ioerr.ErrHandleNotFound) {
+				t.Errorf("%d: %d, %v", i, op.N, op.Err)
+			}
+		}
+		require.Equal(t, first, err)
+		require.EqualValues(t, 3, ops[2].N)
+		require.Equal(t, "abc", string(ops[2].Buf))
+
+		all := []file.Op{file.ReadAt(files[1], make([]byte, 3), 0), file.Sync(files[3])}
+		err = p.DoAll(t.Context(), all)
+		require.Equal(t, all[0].Err, err)
+		require.ErrorIs(t, all[1].Err, fs.ErrClosed)
+	})
 }
