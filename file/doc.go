@@ -60,9 +60,10 @@
 // transfer of nothing, a nil buffer among them, is what the system call makes of it; so is an
 // offset or length that is too large.
 //
-// Errors are *ioerr.Error. Those of the system have an *fs.PathError inside (of Rename:
-// an *os.LinkError), with the operation, the name as it was opened, and the error
-// number, so that errors.Is(err, fs.ErrNotExist) works. The end of a file is io.EOF by
+// Errors are *ioerr.Error. Those of the system have an *fs.PathError inside (of Rename and
+// CopyRange, which have two names, an *os.LinkError), with the operation, the name as it was opened,
+// and the error number, so that errors.Is(err, fs.ErrNotExist) works. So have those of an operation
+// whose context has ended, with the cause in the place of the number. The end of a file is io.EOF by
 // itself.
 //
 // A file whose Sync or Datasync has failed refuses whatever comes after it

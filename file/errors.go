@@ -19,10 +19,28 @@ func (p *Pool) result(op *Op, err error) error {
 		return err
 	case e.Err == ioerr.ErrHandleNotFound: //nolint:errorlint // as it is, not in what the system said
 		return gone(op, e)
+	case endedEarly(e):
+		return unfinished(op, e)
 	case op.Err == nil || e.Origin != ioerr.Leaf:
 		return err
 	}
 	told := *e // several may have got the same one
+	told.Err = named(op, e.Err)
+	return &told
+}
+
+// endedEarly reports whether it was a context, or a limit of the lane, that has ended an operation. A
+// refusal for lack of room is none: it allocates nothing.
+func endedEarly(e *ioerr.Error) bool {
+	return (e.Outcome == ioerr.Cancelled || e.Outcome == ioerr.TimedOut) && !errors.Is(e.Err, ioerr.ErrAcceptTimeout)
+}
+
+// unfinished puts the name of the operation and of the file to that.
+func unfinished(op *Op, e *ioerr.Error) error {
+	if op.Kind == fileop.Nop || op.Kind == fileop.Sleep { // they have none
+		return e
+	}
+	told := *e
 	told.Err = named(op, e.Err)
 	return &told
 }
@@ -76,8 +94,8 @@ func (p *Pool) failed(op *Op, err error) error {
 	return e
 }
 
-// cancelled is the error of what has not begun since ctx has ended.
-func (p *Pool) cancelled(ctx context.Context) *ioerr.Error {
+// cancelled is the error of an operation that has not begun since ctx has ended.
+func (p *Pool) cancelled(ctx context.Context, op *Op) error {
 	e := &ioerr.Error{Outcome: ioerr.Cancelled, Origin: ioerr.Lane, Effect: ioerr.None, Lane: p.lane, Err: context.Cause(ctx)}
 	switch {
 	case errors.Is(e.Err, ioerr.ErrShutdown): // inside a call of the pool
@@ -85,7 +103,7 @@ func (p *Pool) cancelled(ctx context.Context) *ioerr.Error {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Outcome = ioerr.TimedOut
 	}
-	return e
+	return unfinished(op, e)
 }
 
 // named puts the name of the operation and of the file to what the system has said.
@@ -103,8 +121,11 @@ func named(op *Op, err error) error {
 	case op.More != nil:
 		path = op.More.Path
 	}
-	if op.Kind == fileop.Rename {
+	switch op.Kind { //nolint:exhaustive // the others have one name
+	case fileop.Rename:
 		return &os.LinkError{Op: verb(op.Kind), Old: path, New: op.More.Path2, Err: err}
+	case fileop.CopyRange: // the system does not say on which side it was
+		return &os.LinkError{Op: verb(op.Kind), Old: path, New: op.More.File2.Name, Err: err}
 	}
 	return &fs.PathError{Op: verb(op.Kind), Path: path, Err: err}
 }

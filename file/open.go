@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 
@@ -47,7 +48,10 @@ func (p *Pool) Open(ctx context.Context, name string, flag int, perm fs.FileMode
 		if op.Err != nil {
 			return nil, named(&op, op.Err)
 		}
-		f := &fileop.File{Name: name, FD: uintptr(op.N), Appends: flag&os.O_APPEND != 0}
+		f := &fileop.File{
+			Name: name, FD: uintptr(op.N), Appends: flag&os.O_APPEND != 0,
+			WriteOnly: flag&access == os.O_WRONLY, ReadOnly: flag&access == os.O_RDONLY,
+		}
 		if err := fileop.Describe(f); err != nil {
 			_ = p.close(f)
 			return nil, named(&op, err)
@@ -55,12 +59,18 @@ func (p *Pool) Open(ctx context.Context, name string, flag int, perm fs.FileMode
 		opened = f // read by a caller only who has not left
 		return f, nil
 	}, opts...)
+	if e, ok := errors.AsType[*ioerr.Error](err); ok && endedEarly(e) {
+		return nil, unfinished(&Op{Kind: fileop.Open, More: &fileop.More{Path: name}}, e)
+	}
 	if err != nil {
 		return nil, err
 	}
 	opened.ID = id
 	return &File{pool: p, file: opened}, nil
 }
+
+// access is the flags that say for what a file is opened.
+const access = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 
 // Create is Open of a file for reading and writing, which is made with mode 0o666, before
 // umask, if it is not there, and is emptied if it is.

@@ -139,7 +139,8 @@ func Advise(f *File, advice int, off, n int64) Op {
 
 // CopyRange copies n bytes from offset off of src to dstOff of dst, in the kernel where
 // that can (copy_file_range). Fewer bytes (Op.N) mean the end of src. With dst and src of
-// one file the ranges must not overlap.
+// one file the ranges must not overlap. Errors are an *os.LinkError that names both: the system does
+// not say on which side it was.
 func CopyRange(dst *File, dstOff int64, src *File, off, n int64) Op {
 	return Op{Kind: fileop.CopyRange, Full: true, File: src.op(), Off: offset(off), Len: n, More: &fileop.More{File2: dst.op(), Off2: offset(dstOff)}}
 }

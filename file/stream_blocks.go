@@ -5,6 +5,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/internal/ringdriver"
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/pool"
@@ -44,14 +45,20 @@ type block struct {
 	run   func() // does the operation and tells of its end
 }
 
-// open takes the buffers that are lent.
-func (s *blocks) open(ctx context.Context, f *File, c StreamConfig, opts []pool.Option) error {
+// open takes the buffers that are lent, for transfers of a kind.
+func (s *blocks) open(ctx context.Context, f *File, kind fileop.Kind, c StreamConfig, opts []pool.Option) error {
 	if err := noContext(ctx); err != nil {
 		return err
 	}
 	c, err := c.complete(f)
 	if err != nil {
 		return err
+	}
+	switch {
+	case kind == fileop.Read && f.file.WriteOnly:
+		return bad("f", f.Name(), "must have been opened for reading")
+	case kind == fileop.Write && f.file.ReadOnly:
+		return bad("f", f.Name(), "must have been opened for writing")
 	}
 	s.file, s.ctx, s.config, s.opts = f, ctx, c, opts
 	s.pace.begin(c.slow)
@@ -62,7 +69,7 @@ func (s *blocks) open(ctx context.Context, f *File, c StreamConfig, opts []pool.
 	// waits for a buffer.
 	buf, err := c.Buffers.Get(ctx)
 	if err != nil {
-		return f.pool.failedGet(ctx, err)
+		return f.pool.failedGet(ctx, &Op{Kind: kind, File: f.file}, err)
 	}
 	s.add(buf)
 	for s.made < c.Depth {

@@ -34,10 +34,10 @@ func (p *Pool) doLent(ctx context.Context, op *Op, back func(), opts []pool.Opti
 	return false, p.result(op, err)
 }
 
-// failedGet is the error of Buffers.Get as that of a stream.
-func (p *Pool) failedGet(ctx context.Context, err error) error {
+// failedGet is the error of Buffers.Get as that of a stream, for its first operation.
+func (p *Pool) failedGet(ctx context.Context, op *Op, err error) error {
 	if ctx.Err() != nil {
-		return p.cancelled(ctx)
+		return p.cancelled(ctx, op)
 	}
 	return &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.None, Lane: p.lane, Err: err}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/pool"
 )
 
@@ -52,7 +53,7 @@ func NewReader(ctx context.Context, f *File, c StreamConfig, opts ...pool.Option
 	}
 	r := &Reader{end: math.MaxInt64}
 	ctx, r.cancel = context.WithCancel(ctx)
-	if err := r.s.open(ctx, f, c, opts); err != nil {
+	if err := r.s.open(ctx, f, fileop.Read, c, opts); err != nil {
 		r.cancel()
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (r *Reader) fill() error {
 	for len(r.rest) == 0 {
 		r.release()
 		if r.err == nil && r.s.ctx.Err() != nil {
-			r.err = at(r.pos, r.s.file.pool.cancelled(r.s.ctx))
+			r.err = at(r.pos, r.s.file.pool.cancelled(r.s.ctx, &Op{Kind: fileop.Read, File: r.s.file.file}))
 		}
 		if r.err != nil {
 			return r.err

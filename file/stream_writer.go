@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/pool"
 )
 
@@ -55,7 +56,7 @@ func NewWriter(ctx context.Context, f *File, c StreamConfig, opts ...pool.Option
 		return nil, bad("f", f.Name(), "must not have been opened with os.O_APPEND, which writes elsewhere")
 	}
 	w := &Writer{base: c.Offset}
-	if err := w.s.open(ctx, f, c, opts); err != nil {
+	if err := w.s.open(ctx, f, fileop.Write, c, opts); err != nil {
 		return nil, err
 	}
 	return w, nil

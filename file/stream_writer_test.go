@@ -149,19 +149,21 @@ func (b *brittle) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestAWriterOfAReadOnlyFileSaysSo(t *testing.T) {
+// Law: a Writer whose file takes nothing says so, and says the same again.
+func TestAWriterOfAFileThatTakesNothingSaysSo(t *testing.T) {
 	onEachLane(t, func(t *testing.T, _ kind, p *file.Pool) {
 		defer nothingLeft(t)()
 		b := newBuffers(t, 3, 4096)
-		f := stored(t, p, nil, os.O_RDONLY)
-		w, err := file.NewWriter(t.Context(), f, file.StreamConfig{Buffers: b}.Slow(true))
+		f := stored(t, p, nil, os.O_RDWR)
+		const tooFar = 1 << 62 // longer than any file
+		w, err := file.NewWriter(t.Context(), f, file.StreamConfig{Offset: tooFar, Buffers: b}.Slow(true))
 		require.NoError(t, err)
 		n, first := w.Write(noise(100_000))
 		if n >= 100_000 || first == nil {
 			t.Fatal(n, first)
 		}
 		e, ok := errors.AsType[*file.OffsetError](first)
-		if told, _ := errors.AsType[*ioerr.Error](first); !ok || e.Offset != 0 || told.Origin != ioerr.Leaf || told.Effect != ioerr.Done {
+		if told, _ := errors.AsType[*ioerr.Error](first); !ok || e.Offset != tooFar || told.Origin != ioerr.Leaf || told.Effect != ioerr.Done {
 			t.Error(first)
 		}
 		_, again := w.Write([]byte("x"))

@@ -6,8 +6,8 @@ import (
 	"github.com/iolane/iolane/internal/rawio"
 )
 
-// Describe finds out what the engines have to know of a file that was opened: Seeks,
-// Direct, DirectMem, DirectOff, and Without. The error is bare.
+// Describe finds out what the engines have to know of a file that was opened: Seeks, Appends, WriteOnly,
+// ReadOnly, Direct, DirectMem, DirectOff, and Without. The error is bare.
 //
 // Where the system does not say what direct I/O has to be aligned to (Linux before 6.1,
 // many file systems), it is the logical block of a block device, and else 4096 bytes, for
@@ -21,6 +21,8 @@ func Describe(f *File) error {
 	block := info.Mode&fs.ModeDevice != 0 && info.Mode&fs.ModeCharDevice == 0
 	f.Seeks = info.Mode.IsRegular() || block
 	f.Appends = f.Appends || rawio.Appends(f.FD)
+	reads, writes := rawio.Access(f.FD)
+	f.WriteOnly, f.ReadOnly = f.WriteOnly || !reads, f.ReadOnly || !writes
 	f.Direct, f.DirectMem, f.DirectOff = false, 0, 0
 	if !f.Seeks { // of a pipe the flag Direct means something else
 		if rawio.NonBlocking(f.FD) { // a ring waits all the same

@@ -15,6 +15,8 @@ type File struct {
 	Appends bool      // what is written goes to the end, whatever the offset
 	Direct  bool      // opened with O_DIRECT
 
+	WriteOnly, ReadOnly bool // as it was opened; false where nobody knows
+
 	// DirectMem and DirectOff are what direct I/O has to be aligned to, in bytes; 0: nothing
 	// is known, or the file is not direct.
 	DirectMem, DirectOff int

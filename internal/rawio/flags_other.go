@@ -2,5 +2,6 @@
 
 package rawio
 
-func nonBlocking(uintptr) bool { return false }
-func appends(uintptr) bool     { return false }
+func nonBlocking(uintptr) bool            { return false }
+func appends(uintptr) bool                { return false }
+func access(uintptr) (reads, writes bool) { return true, true }

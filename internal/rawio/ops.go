@@ -157,6 +157,9 @@ func NonBlocking(fd uintptr) bool { return nonBlocking(fd) }
 // does not say.
 func Appends(fd uintptr) bool { return appends(fd) }
 
+// Access reports for what a file was opened: true where the system does not say.
+func Access(fd uintptr) (reads, writes bool) { return access(fd) }
+
 // SectorSize is the size of a logical block of an open block device; 0: not known.
 func SectorSize(fd uintptr) int { return sectorSize(fd) }
 
