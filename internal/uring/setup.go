@@ -92,10 +92,11 @@ func wanted(c Config) []uint32 {
 // agrees; then each of those that were left out on the way is tried once more, since
 // only the last one is known to be at fault. A ring that needs too much memory is tried
 // with half as many slots, down to a handful: c tells how many. (Since about 6.14 the
-// memory of a ring counts against the limit on locked memory.)
+// memory of a ring counts against the limit on locked memory.) Either answer may come after the
+// other: kernels differ in what they look at first.
 func (r *Ring) create(c *Config) (*params, error) {
 	groups := wanted(*c)
-	granted := make([]bool, len(groups))
+	granted, said := make([]bool, len(groups)), make([]syscall.Errno, len(groups))
 	for i := range granted {
 		granted[i] = true
 	}
@@ -121,35 +122,36 @@ func (r *Ring) create(c *Config) (*params, error) {
 		}
 		return p, r.create1(entries, p)
 	}
+	asked, without := c.Slots, 0 // groups left out: the first ones
 	p, e := try()
-	if e == errNOMEM {
-		r.info.Refused = append(r.info.Refused, Refusal{fmt.Sprintf("%d slots", c.Slots), e})
-	}
-	for e == errNOMEM && c.Slots > 8 {
-		c.Slots /= 2
-		c.Entries = min(c.Entries, c.Slots)
-		p, e = try()
-	}
-	last := -1
-	for i := 0; e == errINVAL && i < len(groups); i++ {
-		granted[i], last = false, i
+	for e == errNOMEM && c.Slots > 8 || e == errINVAL && without < len(groups) {
+		if e == errNOMEM {
+			c.Slots /= 2
+			c.Entries = min(c.Entries, c.Slots)
+		} else {
+			granted[without], said[without] = false, e
+			without++
+		}
 		p, e = try()
 	}
 	if e != 0 {
 		return nil, failed("io_uring_setup", e)
 	}
-	for i := range last {
+	if c.Slots < asked {
+		r.info.Refused = append(r.info.Refused, Refusal{fmt.Sprintf("%d slots", asked), errNOMEM})
+	}
+	for i := range without - 1 {
 		granted[i] = true
 		before, fd := p, r.fd
 		if p, e = try(); e != 0 {
-			granted[i], p, r.fd = false, before, fd
+			granted[i], said[i], p, r.fd = false, e, before, fd
 			continue
 		}
 		r.kernel.close(fd)
 	}
 	for i, g := range groups {
 		if !granted[i] {
-			r.info.Refused = append(r.info.Refused, Refusal{namesOf(g), errINVAL})
+			r.info.Refused = append(r.info.Refused, Refusal{namesOf(g), said[i]})
 		}
 	}
 	r.enterFD = r.fd

@@ -143,6 +143,28 @@ func TestARingThatNeedsTooMuchMemoryIsSmaller(t *testing.T) {
 	closed(t, r, f)
 }
 
+// A kernel may look at the flags first, or at the memory, or at the memory that only some flags need.
+func TestMemoryAndFlagsMayBeRefusedInAnyOrder(t *testing.T) {
+	all := wanted(Config{})
+	for lacks := range 1 << len(all) {
+		f := newFake()
+		f.maxSlots = 64
+		for i, g := range all {
+			if lacks>>i&1 == 1 {
+				f.refuse |= g
+			}
+		}
+		r, err := newRing(f, Config{Slots: 1000})
+		if err != nil {
+			t.Fatal(lacks, err)
+		}
+		if i := r.Info(); i.Slots < 8 || i.CQEntries > 64 || i.Flags&f.refuse != 0 || len(i.Refused) < 1+popcount(lacks) {
+			t.Errorf("%b: %v, %v", lacks, i, i.Refused)
+		}
+		closed(t, r, f)
+	}
+}
+
 func TestANonsensicalConfigIsRefused(t *testing.T) {
 	for _, c := range []Config{{Slots: -1}, {Slots: MaxSlots + 1}, {Entries: -1}, {Entries: maxSQ + 1}, {SQPollIdle: -1}} {
 		f := newFake()
