@@ -52,25 +52,20 @@ const (
 
 // Codes of io_uring_register.
 const (
-	registerBuffers     = 0
-	unregisterBuffers   = 1
-	registerFiles       = 2
-	unregisterFiles     = 3
-	registerFilesUpdate = 6
-	registerProbe       = 8
-	registerIOWQMax     = 19
-	registerRingFDs     = 20
-	unregisterRingFDs   = 21
+	registerBuffers   = 0
+	unregisterBuffers = 1
+	registerFiles     = 2
+	registerProbe     = 8
+	registerIOWQMax   = 19
+	registerRingFDs   = 20
+	unregisterRingFDs = 21
 )
 
 // Flags of entries.
 const (
 	sqeFixedFile = 1 << 0
-	sqeAsync     = 1 << 4
 
 	cqeMore = 1 << 1
-
-	fsyncDatasync = 1 << 0
 
 	timeoutAbs      = 1 << 0
 	timeoutBoottime = 1 << 2

@@ -25,7 +25,6 @@ func TestCancellationsAtRandomMoments(t *testing.T) {
 	f := numbered(t, blocks, size)
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	name := path(t, fifo)
 	p := pipe(t)
 	r := live(t, Config{Slots: 64})
 	type pending struct {
@@ -93,7 +92,7 @@ func TestCancellationsAtRandomMoments(t *testing.T) {
 					break
 				}
 				waiting++
-				r.Openat(s, AtFDCWD, name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) // waits for a writer
+				openat(r, s, fifo, syscall.O_RDONLY, 0) // waits for a writer
 			}
 			if random.IntN(5) == 0 {
 				require.NoError(t, r.Submit())

@@ -119,7 +119,7 @@ func TestCloseEndsWhatWaitsForEver(t *testing.T) {
 			case 1:
 				r.Timeout(s, time.Hour)
 			case 2:
-				r.Poll(s, FD(p.r.Fd()), 1)
+				poll(r, s, FD(p.r.Fd()), 1)
 			}
 		}
 		require.NoError(t, r.Enter(All, 1, time.Millisecond))

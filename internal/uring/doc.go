@@ -32,7 +32,7 @@
 // From the method that describes an operation to its completion the slot belongs to the
 // kernel, whatever the caller does: whether it has lost interest, cancels, closes the
 // ring or drops it. The slot holds pointers, not numbers, to all memory that the kernel
-// may touch: the buffer, the path, the result of statx. Since they are stored in the
+// may touch: the buffer, the list of pieces. Since they are stored in the
 // heap, none of that can be on the stack of a goroutine, which moves; and what is in the
 // heap does not move and is not collected as long as the slot points to it. A ring is
 // reachable from a variable of this package from New until Close has succeeded, so this

@@ -16,10 +16,6 @@ const (
 	sysRegister = 427
 )
 
-// largeFile is added to the flags of openat: a kernel of 64 bits adds it for its own
-// programs, but not for those of 32 bits.
-const largeFile = (1 - ^uintptr(0)>>32&1) * 0x8000
-
 type linux struct{}
 
 func system() (kernel, error) { return linux{}, nil }

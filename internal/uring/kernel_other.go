@@ -4,8 +4,6 @@ package uring
 
 import "errors"
 
-const largeFile = 0
-
 func system() (kernel, error) {
 	return nil, &Error{Step: "io_uring_setup", Err: errors.ErrUnsupported}
 }

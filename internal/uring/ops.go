@@ -7,13 +7,10 @@ import (
 	"unsafe"
 )
 
-// FD is a file descriptor, AtFDCWD, or a registered file.
+// FD is a file descriptor, or a registered file.
 type FD int32
 
-// AtFDCWD is the directory that relative paths begin at.
-const AtFDCWD FD = -100
-
-// firstRegistered is far from descriptors and from AtFDCWD.
+// firstRegistered is far from descriptors.
 const firstRegistered = FD(math.MinInt32)
 
 // Registered is the file at a place of the table of RegisterFiles.
@@ -22,7 +19,7 @@ func Registered(place int) FD { return firstRegistered + FD(place) }
 // of puts the file into a description.
 func (f FD) of(e *sqe) {
 	e.fd = int32(f)
-	if f < AtFDCWD {
+	if f < -1 {
 		e.fd = int32(f - firstRegistered)
 		e.flags |= sqeFixedFile
 	}
@@ -90,14 +87,6 @@ func Pieces(pieces []Iovec, bufs ...[]byte) []Iovec {
 		pieces = append(pieces, Iovec{Base: unsafe.SliceData(b), Len: uintptr(len(b))})
 	}
 	return pieces
-}
-
-// Poll describes waiting until the file is ready for one of the events of poll(2). The
-// result is the events that there are.
-func (r *Ring) Poll(s Slot, fd FD, events uint32) {
-	_, e := r.describe(s, nil)
-	e.set(OpPollAdd, 0, 0, 0, 0, events, s)
-	fd.of(e)
 }
 
 // Clock is a clock of the kernel.

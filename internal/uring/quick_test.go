@@ -44,7 +44,6 @@ func TestTheRuntimeIsToldOfWhateverMayTakeLong(t *testing.T) {
 		{"many blocks", reads(17), 0, false},
 		{"a large one", func() { s, _ := r.Take(); r.Write(s, 3, make([]byte, 1<<20), 0) }, 0, false},
 		{"pieces", func() { s, _ := r.Take(); r.Readv(s, 3, Pieces(nil, block), 0) }, 0, false},
-		{"a close", func() { s, _ := r.Take(); r.CloseFD(s, 3) }, 0, false},
 		{"no-ops once more", func() { nops(t, r, 100) }, 0, true},
 	} {
 		c.describe()

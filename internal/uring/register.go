@@ -65,21 +65,6 @@ func (r *Ring) RegisterFiles(fds []int32) error {
 	return r.register("register files", registerFiles, unsafe.Pointer(&fds[0]), len(fds))
 }
 
-// UpdateFiles replaces files of the table, beginning at a place.
-func (r *Ring) UpdateFiles(place int, fds []int32) error {
-	if len(fds) == 0 {
-		return nil
-	}
-	r.update = append(r.update[:0], fds...) // in the heap: u has its address as a number
-	u := &filesUpdate{offset: uint32(place), data: address(unsafe.Pointer(&r.update[0]))}
-	return r.register("update files", registerFilesUpdate, unsafe.Pointer(u), len(fds))
-}
-
-// UnregisterFiles removes the table.
-func (r *Ring) UnregisterFiles() error {
-	return r.register("unregister files", unregisterFiles, nil, 0)
-}
-
 // LimitWorkers sets how many threads the kernel may have for operations on files
 // (bounded), and for those that may wait for ever (unbounded): pipes, terminals, sockets.
 // Zero leaves a limit as it is. It returns what they were.

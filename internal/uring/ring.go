@@ -38,7 +38,6 @@ type Ring struct {
 	wakeup  wakeup
 	sweep   sweep
 	buffers [][]byte // registered, see RegisterBuffers
-	update  []int32  // see UpdateFiles
 	stats   Stats
 	scrap   sqe // where operations are described that are dropped at once
 }

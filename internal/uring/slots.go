@@ -26,8 +26,8 @@ const (
 // slot is a place in the table.
 type slot struct {
 	// Memory that the kernel may touch until the completion.
-	memory, more unsafe.Pointer
-	time         timespec
+	memory unsafe.Pointer
+	time   timespec
 
 	generation uint32
 	state      slotState
@@ -97,7 +97,7 @@ func (r *Ring) taken(s Slot) *slot {
 // release makes a slot free. Its memory is no business of the kernel's any more.
 func (r *Ring) release(index uint32) {
 	o := &r.slots[index]
-	o.memory, o.more = nil, nil
+	o.memory = nil
 	o.state, o.cancel = freeSlot, NotCancelled
 	o.cancelling, o.done = false, false
 	if o.generation++; o.generation == 0 {
