@@ -1,6 +1,25 @@
 package main
 
-import "github.com/iolane/iolane/lane"
+import (
+	"context"
+	"errors"
+
+	"github.com/iolane/iolane/file"
+	"github.com/iolane/iolane/lane"
+)
+
+// newPool makes the pool that everything is done by, and its lane.
+func newPool(name string, depth int, buffers *file.Buffers) (*file.Pool, error) {
+	l, err := newLane(name, depth)
+	if err != nil {
+		return nil, err
+	}
+	files, err := file.NewPool(file.Config{Lane: l, OwnsLane: true, Buffers: buffers})
+	if err != nil { // so the lane is still ours
+		return nil, errors.Join(err, l.Shutdown(context.Background()))
+	}
+	return files, nil
+}
 
 // newLane makes the lane on which everything is done, so many operations at a time. No
 // other function knows which it is.

@@ -117,22 +117,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // copy makes what is needed, copies, and takes it down again. What becomes of each file is
 // reported as it happens; the error is for what concerns all of them.
 func (o *options) copy(ctx context.Context, r *report) (err error) {
-	l, err := newLane(o.lane, o.depth)
-	if err != nil {
-		return err
-	}
 	buffers, err := file.NewBuffers(file.BuffersConfig{Count: o.depth, Size: int(o.block)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, buffers.Close()) }()
-	files, err := file.NewPool(file.Config{Lane: l, OwnsLane: true, Buffers: buffers})
+	files, err := newPool(o.lane, o.depth, buffers)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if o.stats {
-			r.stats(l.Stats())
+			r.stats(files.Pool().Stats().Lane)
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()

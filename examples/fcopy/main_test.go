@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/iolane/iolane/file"
 )
 
 // childEnv makes the test binary be the command, for tests that need a process.
@@ -168,8 +171,25 @@ func TestProgressAndStatisticsAreShownWhenAskedFor(t *testing.T) {
 			t.Errorf("no %q in %+v", want, got)
 		}
 	}
+	verified := command(t.Context(), "-stats", "-verify", src, filepath.Join(dir, "b")).errors
+	for _, want := range []string{"copied 10000 bytes in ", "verified 10000 bytes in "} {
+		if !strings.Contains(verified, want) {
+			t.Errorf("no %q in %s", want, verified)
+		}
+	}
 	ring := command(t.Context(), "-stats", src, filepath.Join(dir, "b")).errors
 	if !strings.Contains(ring, "operations native") && !strings.Contains(ring, "no ring") {
 		t.Error(ring)
+	}
+}
+
+// What has been made is taken down when the next thing cannot be had; see TestMain.
+func TestAStartThatFailsLeavesNothing(t *testing.T) {
+	o := &options{lane: "ring", depth: 4, block: 1 << 62}
+	if err := o.copy(t.Context(), newReport(io.Discard, false)); err == nil {
+		t.Error("there are no such buffers")
+	}
+	if _, err := newPool("ring", 4, new(file.Buffers)); err == nil {
+		t.Error("these are no buffers")
 	}
 }

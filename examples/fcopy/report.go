@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/pprof"
+	"sync/atomic"
 	"time"
 
 	"github.com/iolane/iolane/lane"
@@ -17,6 +18,9 @@ type report struct {
 	bar     *progress
 	failed  bool
 	differs bool
+
+	verified  atomic.Int64 // bytes
+	verifying time.Duration
 }
 
 func newReport(stderr io.Writer, showProgress bool) *report {
@@ -50,10 +54,16 @@ func (r *report) fail(err error) {
 	}
 }
 
-// stats prints what the lane has counted.
+// stats prints what was done, and what the lane has counted of all that.
 func (r *report) stats(s lane.Stats) {
-	took := time.Since(r.bar.started)
-	r.say("%d bytes in %v, %s", r.bar.done.Load(), took.Round(time.Millisecond), rate(r.bar.done.Load(), took))
+	done := func(what string, n int64, took time.Duration) {
+		r.say("%s %d bytes in %v, %s", what, n, took.Round(time.Millisecond), rate(n, took))
+	}
+	verified := r.verified.Load()
+	done("copied", r.bar.done.Load()-verified, time.Since(r.bar.started)-r.verifying)
+	if r.verifying > 0 {
+		done("verified", verified, r.verifying)
+	}
 	r.say("lane %s: %d calls, %d waited in the queue, the longest %v; %d left running", s.Name, s.Completed, s.Waits, s.WaitMax, s.LeftTotal)
 	if g := s.Ring; g.Rings > 0 {
 		r.say("rings: %d in use; %d operations native, %d cached (%d missed), %d on threads (%d of them tried natively)",

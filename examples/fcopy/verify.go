@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/iolane/iolane/file"
 )
@@ -14,6 +15,8 @@ import (
 // compare reads all of both files again, holes too: what the system said of them is a part
 // of what is to be verified. It reads from the disk, if the file systems let it.
 func (p *pair) compare(ctx context.Context) (err error) {
+	began := time.Now()
+	defer func() { p.report.verifying += time.Since(began) }()
 	q := &difference{pair: *p, at: -1}
 	if q.src, err = p.open(ctx, p.src.Name(), os.O_RDONLY, 0, true); err != nil {
 		return err
@@ -68,6 +71,7 @@ func (d *difference) compareBlock(ctx context.Context, buf []byte, off, n int64)
 	}
 	a, b = a[:n], b[:n]
 	d.report.bar.add(n)
+	d.report.verified.Add(n)
 	if bytes.Equal(a, b) {
 		return nil
 	}
