@@ -15,6 +15,7 @@ import (
 	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
+	"github.com/iolane/iolane/pool"
 )
 
 func newPool(t testing.TB, c file.Config) *file.Pool {
@@ -180,6 +181,16 @@ func TestPoolsSayWhatIsWrongWithTheirConfig(t *testing.T) {
 	for _, c := range []file.Config{{Share: -1}, {Share: 1 << 16}, {Waiters: -2}, {Threads: lane.Config{Workers: -1}}} {
 		if _, err := file.NewPool(c); !errors.Is(err, ioerr.ErrInvalid) {
 			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	for name, c := range map[string]file.Config{
+		"file.Config.Share": {Share: -1}, "file.Config.Waiters": {Waiters: -2},
+		"file.Config.HookWithin": {HookWithin: -1}, "file.Config.Watch.Slow": {Watch: pool.Watch{Slow: -1}},
+		"lane.Config.Workers": {Threads: lane.Config{Workers: -1}},
+	} {
+		_, err := file.NewPool(c)
+		if e, ok := errors.AsType[*ioerr.ArgumentError](err); !ok || e.Name != name {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -64,7 +65,7 @@ type Pool struct {
 }
 
 // NewPool makes a pool. Its error is an *ioerr.Error with an *ioerr.ArgumentError that
-// names the field of pool.Config, an *ioerr.ThreadLimitError, or an
+// names the field, an *ioerr.ThreadLimitError, or an
 // *ioerr.UnsupportedError for Interrupt.
 func NewPool(c Config) (*Pool, error) {
 	if c.Share == 0 {
@@ -91,7 +92,7 @@ func NewPool(c Config) (*Pool, error) {
 	})
 	if err != nil {
 		p.release()
-		return nil, err
+		return nil, ours(err)
 	}
 	p.files, p.lane = files, c.Threads.Name
 	if c.Lane != nil {
@@ -104,6 +105,22 @@ func NewPool(c Config) (*Pool, error) {
 		p.forget = sync.OnceFunc(func() { r.UnregisterBuffers(c.Buffers.slab) })
 	}
 	return p, nil
+}
+
+// ours is an error of pool.New about a field, as one about the field of Config that it was got from.
+func ours(err error) error {
+	e, ok := errors.AsType[*ioerr.Error](err)
+	if !ok {
+		return err
+	}
+	a, ok := errors.AsType[*ioerr.ArgumentError](e.Err)
+	if !ok {
+		return err
+	}
+	told, argument := *e, *a
+	argument.Name = strings.Replace(a.Name, "pool.Config.", "file.Config.", 1)
+	told.Err = &argument
+	return &told
 }
 
 // registrar is a lane that makes transfers of registered memory cheaper.
