@@ -146,12 +146,14 @@ func TestWhatIsCalledOffJustBeforeItsBeginningEnds(t *testing.T) {
 	within(t, "a sleeper", func() {
 		d.Run(context.Background(), nil, func(inner context.Context) {
 			f := On(inner)
-			time.Sleep(3 * tick) // from now on it is run aside
+			takenOver(inner) // from now on it is run aside
 			for range 3 {
 				ctx, cancel := context.WithCancel(inner)
 				heard := func() { // so the driver hears of it before it hears of the beginning
 					cancel()
-					time.Sleep(tick)
+					for known := false; !known; {
+						d.do(func() { known = f.req.early == f.req.turn })
+					}
 				}
 				op := &fileop.Op{Kind: fileop.Sleep, Off: int64(time.Hour)}
 				if f.Do(hooked{Context: ctx, err: heard}, op); op.Err != fileop.ErrCancelled {
@@ -173,7 +175,7 @@ func TestWhatIsCalledOffAroundItsBeginningEnds(t *testing.T) {
 					f := On(inner)
 					for i := range 300 {
 						if i%penance == 0 && n%2 == 0 {
-							time.Sleep(3 * tick) // from now on it is run aside
+							takenOver(inner) // from now on it is run aside
 						}
 						ctx, cancel := context.WithCancel(inner)
 						go cancel()
@@ -194,7 +196,8 @@ func TestFibersThatBlockTogetherHoldOthersUpOnce(t *testing.T) {
 	const n = 400
 	d := openDriver(t, n)
 	release := make(chan struct{})
-	var begun, blocked atomic.Int32
+	blocks := make(chan struct{}, n)
+	var begun atomic.Int32
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
@@ -203,14 +206,14 @@ func TestFibersThatBlockTogetherHoldOthersUpOnce(t *testing.T) {
 				for begun.Load() < n {
 					On(ctx).Do(ctx, &fileop.Op{})
 				}
-				blocked.Add(1)
+				blocks <- struct{}{}
 				<-release
 				On(ctx).Do(ctx, &fileop.Op{})
 			})
 		})
 	}
-	for blocked.Load() < n {
-		time.Sleep(tick)
+	for range n {
+		<-blocks
 	}
 	d.Do(context.Background(), &fileop.Op{})
 	require.Less(t, d.Stats().TakeOvers, uint64(n/4))
