@@ -61,6 +61,7 @@ func (o operations) Carry(ctx context.Context, c lane.Call, task lane.Task) erro
 			task.Run(lane.Thread{})
 		})
 		op := &lane.Op{Kind: fileop.Read, File: &fileop.File{FD: r.Fd()}, Buf: make([]byte, 1), Off: fileop.AtPosition}
+		c.Must = true // it waits for the task, which was admitted, also if that takes a thread of a lane that shuts down
 		_ = o.Operate(context.WithoutCancel(ctx), c, op)
 	})
 	if err != nil {

@@ -30,7 +30,12 @@ const maxTries = 100
 // it.
 func (d *Driver) Serves(op *fileop.Op) bool {
 	need, ok := opcode(op)
-	return ok && d.ring.Info().Supports(need) && (d.without == nil || !slices.Contains(d.without, need))
+	return ok && d.has(need)
+}
+
+// has reports whether the kernel knows an operation, and it is to be used.
+func (d *Driver) has(op uring.Op) bool {
+	return d.ring.Info().Supports(op) && (d.without == nil || !slices.Contains(d.without, op))
 }
 
 // opcode is what the kernel has for an operation.

@@ -20,11 +20,10 @@ var (
 // back before Unregister has returned.
 func (d *Driver) Register(s *fileop.Slab) (err error) {
 	ran := d.do(func() {
-		i := d.ring.Info()
 		switch {
 		case d.slab != nil:
 			err = ErrRegistered
-		case !i.Supports(uring.OpReadFixed) || !i.Supports(uring.OpWriteFixed):
+		case !d.has(uring.OpReadFixed) || !d.has(uring.OpWriteFixed):
 			err = errors.ErrUnsupported
 		default:
 			if err = d.ring.RegisterBuffers(s.Parts()); err == nil {
