@@ -113,8 +113,8 @@ func ExampleFile_Control() {
 		fmt.Println(err)
 		return
 	}
-	var fs syscall.Statfs_t
-	err = f.Control(ctx, func(fd uintptr) error { return syscall.Fstatfs(int(fd), &fs) })
-	fmt.Println(fs.Bsize > 0, err)
+	var st syscall.Statfs_t
+	err = f.Control(ctx, func(fd uintptr) error { return syscall.Fstatfs(int(fd), &st) })
+	fmt.Println(st.Bsize > 0, err)
 	// Output: true <nil>
 }
