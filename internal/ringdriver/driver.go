@@ -62,6 +62,8 @@ type Driver struct {
 	woken     int // callers of Run, since the last yield
 	breath    time.Time
 	slab      *fileop.Slab // registered; or nil
+	fixed     int          // operations in flight that use registered memory
+	dropped   bool         // the registration ends with the last of these
 	stopping  bool
 	yielder   *yielder
 
@@ -81,9 +83,10 @@ type Driver struct {
 
 // flight is an operation in flight.
 type flight struct {
-	req  *request
-	i    int
-	slot uring.Slot
+	req   *request
+	i     int
+	slot  uring.Slot
+	fixed bool // it uses registered memory
 }
 
 // use is one use of a request that was called off.

@@ -111,7 +111,7 @@ func (d *Driver) take() (s uring.Slot, ok bool) {
 func (d *Driver) launch(r *request, s uring.Slot) {
 	i := r.pick()
 	r.last = s.Index()
-	d.table[r.last] = flight{r, i, s}
+	d.table[r.last] = flight{req: r, i: i, slot: s}
 	r.flying++
 	d.inFlight++
 	op := r.op(i)
@@ -146,13 +146,13 @@ func (d *Driver) describe(s uring.Slot, op *fileop.Op) {
 		}
 		r.TimeoutAt(s, time.Duration(op.Len), uring.Monotonic)
 	case uring.OpRead:
-		if place, ok := d.place(op.Rest()); ok {
+		if place, ok := d.place(s, op.Rest()); ok {
 			r.ReadFixed(s, fdOf(op), op.Rest(), op.Offset(), place)
 			return
 		}
 		r.Read(s, fdOf(op), op.Rest(), op.Offset())
 	case uring.OpWrite:
-		if place, ok := d.place(op.Rest()); ok {
+		if place, ok := d.place(s, op.Rest()); ok {
 			r.WriteFixed(s, fdOf(op), op.Rest(), op.Offset(), place)
 			return
 		}
@@ -180,6 +180,9 @@ func fdOf(op *fileop.Op) uring.FD { return uring.FD(op.File.FD) }
 func (d *Driver) completed(c uring.Completion) {
 	f := &d.table[c.Slot.Index()]
 	r, i := f.req, f.i
+	if f.fixed {
+		d.unplace()
+	}
 	*f = flight{}
 	r.flying--
 	d.inFlight--

@@ -21,7 +21,7 @@ var (
 func (d *Driver) Register(s *fileop.Slab) (err error) {
 	ran := d.do(func() {
 		switch {
-		case d.slab != nil:
+		case d.slab != nil || d.dropped:
 			err = ErrRegistered
 		case !d.has(uring.OpReadFixed) || !d.has(uring.OpWriteFixed):
 			err = errors.ErrUnsupported
@@ -37,14 +37,30 @@ func (d *Driver) Register(s *fileop.Slab) (err error) {
 	return err
 }
 
-// Unregister undoes Register. No operation may be using the memory.
+// Unregister undoes Register. Operations that are using the memory go on: the kernel has its pages
+// until they have ended, whatever becomes of the memory.
 func (d *Driver) Unregister(s *fileop.Slab) {
 	d.do(func() {
-		if d.slab == s {
-			d.slab = nil
-			_ = d.ring.UnregisterBuffers() // a ring out of use holds nothing that matters
+		if d.slab != s {
+			return
+		}
+		d.slab, d.dropped = nil, true
+		if d.fixed == 0 { // else a kernel before 6.15 would wait for them, and the driver with it
+			d.unregister()
 		}
 	})
+}
+
+func (d *Driver) unregister() {
+	d.dropped = false
+	_ = d.ring.UnregisterBuffers() // a ring out of use holds nothing that matters
+}
+
+// unplace is for an operation that does not use registered memory any more.
+func (d *Driver) unplace() {
+	if d.fixed--; d.fixed == 0 && d.dropped {
+		d.unregister()
+	}
 }
 
 // do has a function run on the driver, and waits for it. It reports false when the driver has
@@ -65,10 +81,15 @@ func (d *Driver) do(fn func()) (ran bool) {
 	}
 }
 
-// place is that of registered memory in which the whole of buf lies.
-func (d *Driver) place(buf []byte) (place int, ok bool) {
+// place is that of registered memory in which the whole of the buffer of an operation lies, which
+// uses it from now on.
+func (d *Driver) place(s uring.Slot, buf []byte) (place int, ok bool) {
 	if d.slab == nil {
 		return 0, false
 	}
-	return d.slab.Contains(buf)
+	if place, ok = d.slab.Contains(buf); ok {
+		d.table[s.Index()].fixed = true
+		d.fixed++
+	}
+	return place, ok
 }
