@@ -14,7 +14,8 @@ import (
 )
 
 // BenchmarkLanes: calls that do nothing, one caller, on each kind of lane, through a
-// pool; and on Pinned in batches, for one wake-up each. ns/call is to be compared.
+// pool (on Ring, those that need a thread); and on Pinned in batches, for one wake-up each.
+// ns/call is to be compared.
 func BenchmarkLanes(b *testing.B) {
 	one := lane.Config{Workers: 4}
 	for _, l := range []struct {
@@ -27,6 +28,7 @@ func BenchmarkLanes(b *testing.B) {
 			return lane.NewAbandoning(lane.AbandoningConfig{Config: one, Interrupt: true})
 		}},
 		{"pinned", func() (lane.Lane, error) { return lane.NewPinned(lane.PinnedConfig{Config: one}) }},
+		{"ring", func() (lane.Lane, error) { return lane.NewRing(lane.RingConfig{Config: one, Threads: 4}) }},
 	} {
 		b.Run(l.name, func(b *testing.B) {
 			x, err := l.make()

@@ -124,7 +124,7 @@ func baselines() []Maker { return []Maker{bareMaker(), goroutineMaker()} }
 
 func ours() []Maker {
 	return []Maker{
-		threadsMaker(), strictMaker(), shardedMaker(), inlineMaker(), unguardedMaker(), sharedMaker(),
+		threadsMaker(), strictMaker(), shardedMaker(), ringMaker(), inlineMaker(), unguardedMaker(), sharedMaker(),
 		abandoningMaker(), pinnedMaker(),
 	}
 }
