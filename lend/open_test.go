@@ -62,17 +62,20 @@ func TestAnOpeningThatFailsIsToldToEachWhoTries(t *testing.T) {
 	}
 }
 
+// key is of a value in a context.
+type key struct{}
+
 // Law: who does not wait for an opening any more leaves it to the next one.
 func TestAnOpeningGoesOnWithoutTheOneWhoWantedIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shop
 		s.before = func(ctx context.Context) error {
-			require.Equal(t, "v", ctx.Value("k"))
+			require.Equal(t, "v", ctx.Value(key{}))
 			time.Sleep(time.Second)
 			return ctx.Err()
 		}
 		l := newLender(t, &s, lend.Config[*thing]{Capacity: 1})
-		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), "k", "v"), time.Millisecond) //nolint:revive,staticcheck // of a test
+		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "v"), time.Millisecond)
 		defer cancel()
 		began := time.Now()
 		refused(t, l.With(ctx, nothing, pool.Label("x")), context.DeadlineExceeded, ioerr.TimedOut)
