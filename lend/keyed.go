@@ -56,10 +56,14 @@ func ByKey[K comparable, R any](p *pool.Pool[R], open func(ctx context.Context, 
 }
 
 // For returns the lender of a key. The error is ErrShutdown, or an *ioerr.ArgumentError if k
-// was not made by ByKey.
+// was not made by ByKey, or the key is not equal to itself (NaN) and so would never be found
+// again.
 func (k *Keyed[K, R]) For(key K) (*Lender[R], error) {
 	if k == nil || k.base == nil {
 		return nil, bad("k", "lend.Keyed", "was not made by lend.ByKey")
+	}
+	if key != key { //nolint:gocritic // as said
+		return nil, bad("key", key, "must be equal to itself")
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

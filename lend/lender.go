@@ -90,7 +90,7 @@ func newLender[R any](p *pool.Pool[R], config Config[R]) (*Lender[R], error) {
 	if err != nil {
 		return nil, err
 	}
-	if p == nil || p.Stats().Lane.Workers == 0 {
+	if p == nil || p.Stats().State == 0 {
 		return nil, bad("p", "pool.Pool", "was not made by pool.New")
 	}
 	base := &Lender[R]{pool: p, config: c, lane: p.Stats().Lane.Name}
@@ -120,11 +120,19 @@ func (l *Lender[R]) now() int64 {
 
 // life is when a resource that is opened now ends.
 func (l *Lender[R]) life() int64 {
-	d := int64(l.config.Lifetime)
+	d := l.config.Lifetime
 	if d == 0 {
 		return never
 	}
-	return l.now() + d - rand.Int64N(d/10+1)
+	return after(l.now(), d-rand.N(d/10+1))
+}
+
+// after is d after a time; never, if there is no such time.
+func after(at int64, d time.Duration) int64 {
+	if int64(d) > never-at {
+		return never
+	}
+	return at + int64(d)
 }
 
 // Resize changes the capacity. When there are more resources than that, idle ones are closed

@@ -1,6 +1,7 @@
 package lend
 
 import (
+	"math"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -104,12 +105,12 @@ func (h *Histogram) Count() (n uint64) {
 }
 
 // Quantile is what the part q (0 to 1) of the durations does not exceed, rounded up to a power
-// of two; 0 if there are none.
+// of two less one; 0 if there are none.
 func (h *Histogram) Quantile(q float64) time.Duration {
-	rest := uint64(q * float64(h.Count()))
+	rest := uint64(math.Ceil(min(max(q, 0), 1) * float64(h.Count())))
 	for i, c := range h {
 		if c > 0 && c >= rest {
-			return time.Duration(1)<<i - 1
+			return time.Duration(uint64(1)<<i - 1)
 		}
 		rest -= min(rest, c)
 	}

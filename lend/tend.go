@@ -52,7 +52,7 @@ func (l *Lender[R]) schedule(at int64) {
 // held.
 func (l *Lender[R]) idleDue() int64 {
 	if d := l.config.IdleTime; d > 0 && len(l.idle) > l.config.MinIdle {
-		return l.idle[0].since + int64(d)
+		return after(l.idle[0].since, d)
 	}
 	return never
 }
