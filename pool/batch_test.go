@@ -306,3 +306,67 @@ func TestBatchesRefuseBadInput(t *testing.T) {
 	_, err = b.Add(after(0, 0, nil))
 	require.NoError(t, err)
 }
+
+// Law: a shutdown that gives up calls off the calls of a batch, as those of others.
+func TestAShutdownThatGivesUpCallsABatchOff(t *testing.T) {
+	each(t, func(t *testing.T, l lane.Lane) {
+		if _, inline := l.(*lane.Inline); inline {
+			t.Skip("calls run in their caller")
+		}
+		p, err := pool.New(pool.Config[struct{}]{Lane: l, OwnsLane: true})
+		require.NoError(t, err)
+		b, err := pool.NewBatch[int](context.Background(), p, 1)
+		require.NoError(t, err)
+		running := make(chan struct{})
+		_, err = b.Add(func(ctx context.Context) (int, error) {
+			close(running)
+			<-ctx.Done()
+			return 1, context.Cause(ctx)
+		})
+		require.NoError(t, err)
+		<-running
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_ = p.Shutdown(ctx)
+		_, err = b.Await(t.Context(), 1)
+		require.NoError(t, err)
+		r, ok := b.Next()
+		require.True(t, ok)
+		require.ErrorIs(t, r.Err, ioerr.ErrShutdown)
+		_, err = b.Add(after(0, 0, nil))
+		require.ErrorIs(t, err, ioerr.ErrShutdown)
+		b.Cancel()
+		require.NoError(t, p.Close())
+	})
+}
+
+// Law: a batch that is cancelled holds on to nothing of its context.
+func TestABatchThatIsCancelledLetsGo(t *testing.T) {
+	p := ofWorkers(t, lane.Config{Workers: 2})
+	listeners := &listened{Context: t.Context(), done: make(chan struct{})}
+	for range 10 {
+		b, err := pool.NewBatch[int](listeners, p, 2)
+		require.NoError(t, err)
+		_, err = b.Add(func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil })
+		require.NoError(t, err)
+		b.Cancel()
+		_, ok := b.Next()
+		require.True(t, ok)
+	}
+	require.Zero(t, listeners.now.Load())
+}
+
+// listened is a context that knows how many listen to it.
+type listened struct {
+	context.Context
+	done chan struct{}
+	now  atomic.Int64
+}
+
+func (l *listened) Done() <-chan struct{} { return l.done }
+
+// AfterFunc is what package context asks those for that are not its own.
+func (l *listened) AfterFunc(func()) (stop func() bool) {
+	l.now.Add(1)
+	return func() bool { l.now.Add(-1); return true }
+}
