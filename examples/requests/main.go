@@ -1,11 +1,27 @@
-// Command requests makes many blocking calls, each of which takes some milliseconds: one after
-// another, on lanes of several sizes, and as timers; and tells how long that takes beside what it
-// has to.
+// Command requests makes many calls that each block for a while, as requests do to a server
+// that takes its time, and tells how long they take together: one after another, on lanes of
+// several sizes, and as timers.
 //
-//	requests [-n 100] [-each 5ms] [-workers 1,10,100] [-lane threads] [-rounds 3] [-check]
+//	requests [-n 100] [-each 5ms] [-workers 1,10,100]
+//		[-lane threads|sharded|abandoning|pinned|ring|timers|inline]
+//		[-rounds 5] [-procs 0] [-check]
 //
-// The calls block a thread each, as a slow device does; as timers they wait outside of the lane,
-// without a goroutine. The text is the same on each lane.
+// On lanes of threads each call is a system call that sleeps, which holds a thread (elsewhere
+// than on Linux it merely sleeps); inline has no bound, so that there the group is the bound. On a ring each is an operation of the
+// kernel's. A timer is a call of a group that waits for its time outside of the lane,
+// without a goroutine. With -lane timers there is no row on a lane.
+//
+// What is ideal is -each times the number of turns that so many workers need; the ratio is to
+// that. Plain is the same without a library: goroutines, a channel as the bound, and for
+// timers goroutines that sleep. Each figure is the median of the rounds, which take turns
+// with those of plain; that of the first round, which makes the threads, is told apart.
+//
+// A processor of the Go runtime is not free while a system call blocks, until the runtime's
+// monitor takes it away, so that short calls need more of them than the machine has (package
+// lane, "GOMAXPROCS"): where calls block threads there are as many as cores and workers
+// together, for plain too, or -procs.
+//
+// With -check the command fails if a row takes more than 1.15 x what is ideal.
 package main
 
 import (
@@ -14,149 +30,80 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"runtime/pprof"
-	"slices"
 	"time"
 
-	"github.com/iolane/iolane/examples/internal/block"
-	"github.com/iolane/iolane/examples/internal/cost"
+	"github.com/iolane/iolane/examples/internal/command"
 	"github.com/iolane/iolane/examples/internal/lanes"
-	"github.com/iolane/iolane/pool"
+	"github.com/iolane/iolane/ioerr"
 )
 
-func main() {
-	if err := run(context.Background(), os.Stdout, os.Args[1:]); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			os.Exit(2)
-		}
-		fmt.Fprintln(os.Stderr, "requests:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("requests", run) }
 
-// most is how much longer than it has to a program may take, with -check.
-const most = 1.15
+// target is how many times the ideal a row may take.
+const target = 1.15
 
+// options is the command line.
 type options struct {
 	n       int
 	each    time.Duration
 	workers []int
 	lane    string
 	rounds  int
+	procs   int
 	check   bool
 }
 
-func parse(args []string) (o options, err error) {
+func run(ctx context.Context, out io.Writer, args []string) error {
+	o, err := parse(out, args)
+	if err != nil {
+		return err
+	}
+	results, err := o.measure(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.print(out, results); err != nil || !o.check {
+		return err
+	}
+	var missed []error
+	for i := range results {
+		missed = append(missed, results[i].missed())
+	}
+	return errors.Join(missed...)
+}
+
+func parse(out io.Writer, args []string) (*options, error) {
+	o := new(options)
 	flags := flag.NewFlagSet("requests", flag.ContinueOnError)
 	flags.IntVar(&o.n, "n", 100, "how many calls")
-	flags.DurationVar(&o.each, "each", 5*time.Millisecond, "how long each takes")
-	workers := flags.String("workers", "1,10,100", "how many calls at a time, a list")
-	flags.StringVar(&o.lane, "lane", "threads", "what they run on: threads, sharded, inline, abandoning, pinned or ring")
-	flags.IntVar(&o.rounds, "rounds", 3, "how often each way is tried; the median is told. The first time threads are made")
-	flags.BoolVar(&o.check, "check", false, "fail if any takes more than 1.15 of what it has to")
-	if err := flags.Parse(args); err != nil {
-		return o, err
+	flags.DurationVar(&o.each, "each", 5*time.Millisecond, "how long each blocks")
+	workers := flags.String("workers", "1,10,100", "how many at a time: a row for each `number`")
+	flags.StringVar(&o.lane, "lane", "threads", "the `lane`: threads, sharded, abandoning, pinned, ring, timers or inline")
+	flags.IntVar(&o.rounds, "rounds", 5, "how many times each row is measured")
+	flags.IntVar(&o.procs, "procs", 0, "GOMAXPROCS; 0: as many as cores and workers together")
+	flags.BoolVar(&o.check, "check", false, fmt.Sprintf("fail if a row takes more than %.2f x what is ideal", target))
+	if err := command.Parse(flags, out, args); err != nil {
+		return nil, err
 	}
-	switch {
-	case o.n < 1:
-		return o, fmt.Errorf("-n %d: must be at least 1", o.n)
-	case o.rounds < 1:
-		return o, fmt.Errorf("-rounds %d: must be at least 1", o.rounds)
-	case o.each <= 0:
-		return o, fmt.Errorf("-each %v: must be positive", o.each)
+	if o.each <= 0 {
+		return nil, &ioerr.ArgumentError{Name: "-each", Value: o.each, Reason: "must be positive"}
 	}
-	if err := lanes.Known(o.lane); err != nil {
-		return o, err
-	}
-	o.workers, err = lanes.Numbers("workers", *workers)
-	return o, err
+	var err error
+	o.workers, err = lanes.Numbers("-workers", *workers)
+	return o, errors.Join(err,
+		command.AtLeast("-n", o.n, 1),
+		command.AtLeast("-rounds", o.rounds, 1),
+		command.AtLeast("-procs", o.procs, 0),
+		command.OneOf("-lane", o.lane, append(lanes.Names(), "timers")))
 }
 
-func run(ctx context.Context, out io.Writer, args []string) error {
-	o, err := parse(args)
-	if err != nil {
-		return err
-	}
-	var slow []error
-	measure := func(name string, atATime int, work func() error) error {
-		before := cost.Now()
-		all := make([]time.Duration, o.rounds)
-		for i := range all {
-			began := time.Now()
-			if err := work(); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			all[i] = time.Since(began)
-		}
-		slices.Sort(all)
-		took := all[len(all)/2]
-		ideal := time.Duration((o.n+atATime-1)/atATime) * o.each
-		ratio := float64(took) / float64(ideal)
-		if ratio > most {
-			slow = append(slow, fmt.Errorf("%s: %.2f of what it has to take", name, ratio))
-		}
-		_, err := fmt.Fprintf(out, "%-22s %8.1f ms  ideal %7.1f ms  ratio %.2f  %6.1f ms of processor time  %4d threads so far\n",
-			name, ms(took), ms(ideal), ratio, ms(cost.Now().Processor-before.Processor)/float64(o.rounds), pprof.Lookup("threadcreate").Count())
-		return err
-	}
-	err = measure("one after another", 1, func() error {
-		for range o.n {
-			if err := block.For(o.each); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, workers := range o.workers {
-		atATime := workers
-		if o.lane == "inline" { // which has no bound
-			atATime = o.n
-		}
-		err := measure(fmt.Sprintf("%s, %d at a time", o.lane, workers), atATime, func() error {
-			return together(ctx, o, workers, func(g *pool.Group) error {
-				return g.Go(ctx, func(context.Context) error { return block.For(o.each) })
-			})
-		})
-		if err != nil {
-			return err
-		}
-	}
-	err = measure("timers", o.n, func() error {
-		return together(ctx, o, 1, func(g *pool.Group) error {
-			return g.After(ctx, o.each, func(context.Context) error { return nil })
-		})
-	})
-	if err == nil && o.check {
-		err = errors.Join(slow...)
-	}
-	return err
+// missedError says by how much a row has missed the target.
+type missedError struct {
+	name  string
+	ratio float64
 }
 
-// together has all calls made by a group, each begun by start.
-func together(ctx context.Context, o options, workers int, start func(*pool.Group) error) (err error) {
-	l, err := lanes.New(o.lane, workers)
-	if err != nil {
-		return err
-	}
-	p, err := pool.New(pool.Config[struct{}]{Lane: l, OwnsLane: true})
-	if err != nil {
-		return errors.Join(err, l.Shutdown(ctx))
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	g, err := p.Group(pool.GroupConfig{})
-	if err != nil {
-		return err
-	}
-	for range o.n {
-		if err := start(g); err != nil {
-			return errors.Join(err, g.Wait(ctx))
-		}
-	}
-	return g.Wait(ctx)
+// Error implements error.
+func (e *missedError) Error() string {
+	return fmt.Sprintf("%s: took %.2f x what is ideal, must be at most %.2f", e.name, e.ratio, target)
 }
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

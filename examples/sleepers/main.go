@@ -15,42 +15,36 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/iolane/iolane/examples/internal/block"
+	"github.com/iolane/iolane/examples/internal/command"
 	"github.com/iolane/iolane/examples/internal/cost"
 	"github.com/iolane/iolane/file"
+	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 	"github.com/iolane/iolane/pool"
 )
 
-func main() {
-	if err := run(context.Background(), os.Stdout, os.Args[1:]); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			os.Exit(2)
-		}
-		fmt.Fprintln(os.Stderr, "sleepers:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("sleepers", run) }
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("sleepers", flag.ContinueOnError)
 	n := flags.Int("n", 10_000, "how many tasks")
 	d := flags.Duration("for", 10*time.Second, "how long each sleeps")
 	kind := flags.String("lane", "timers", "what they sleep on: timers, ring or threads")
-	if err := flags.Parse(args); err != nil {
+	if err := command.Parse(flags, out, args); err != nil {
 		return err
 	}
 	sleep := sleeps(*kind)
 	switch {
 	case sleep == nil:
-		return fmt.Errorf("-lane %q: must be timers, ring or threads", *kind)
-	case *n < 1:
-		return fmt.Errorf("-n %d: must be at least 1", *n)
+		return &ioerr.ArgumentError{Name: "-lane", Value: *kind, Reason: "must be timers, ring or threads"}
 	case *d < 0:
-		return fmt.Errorf("-for %v: must not be negative", *d)
+		return &ioerr.ArgumentError{Name: "-for", Value: *d, Reason: "must not be negative"}
+	}
+	if err := command.AtLeast("-n", *n, 1); err != nil {
+		return err
 	}
 	began, before := time.Now(), cost.Now()
 	if err := sleep(ctx, *n, *d); err != nil {

@@ -3,56 +3,62 @@ package lanes
 
 import (
 	"fmt"
-	"slices"
+	"runtime"
 	"strconv"
 	"strings"
 
+	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
 
-// Names are what New knows.
+// Names are the kinds that New makes.
 func Names() []string {
-	return []string{"threads", "sharded", "inline", "abandoning", "pinned", "ring"}
+	return []string{"threads", "sharded", "inline", "pinned", "abandoning", "ring"}
 }
 
-// Known reports whether New knows a name, or else says which it knows.
-func Known(name string) error {
-	if slices.Contains(Names(), name) {
-		return nil
-	}
-	return fmt.Errorf("-lane %q: must be one of %s", name, strings.Join(Names(), ", "))
-}
-
-// Numbers are those of a list such as "1,2,4", of at least 1, as the value of a flag.
-func Numbers(flag, list string) (all []int, err error) {
-	for text := range strings.SplitSeq(list, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("-%s: %q must be a number of at least 1", flag, text)
-		}
-		all = append(all, n)
-	}
-	return all, nil
-}
-
-// New makes a lane for so many calls at a time (inline has no bound).
-func New(name string, workers int) (lane.Lane, error) {
-	c := lane.Config{Workers: workers}
-	switch name {
-	case "threads":
-		return lane.NewThreads(c)
+// New makes a lane of a kind that runs c.Workers calls at a time, on shards all together.
+// Inline has no bound of its own: there the bound is up to the group.
+func New(kind string, c lane.Config) (lane.Lane, error) {
+	c.Name = kind
+	switch kind {
 	case "sharded":
-		shards := 2 - workers%2
-		c.Workers = workers / shards // of each
+		shards := shards(c.Workers, runtime.GOMAXPROCS(0))
+		c.Workers /= shards
 		return lane.NewSharded(lane.ShardedConfig{Config: c, Shards: shards})
 	case "inline":
-		return lane.NewInline(""), nil
-	case "abandoning":
-		return lane.NewAbandoning(lane.AbandoningConfig{Config: c})
+		return lane.NewInline(kind), nil
 	case "pinned":
 		return lane.NewPinned(lane.PinnedConfig{Config: c})
-	case "ring": // of calls, for which it has threads
-		return lane.NewRing(lane.RingConfig{Config: c, Threads: workers})
+	case "abandoning": // what is measured here ends, and is never to be left
+		return lane.NewAbandoning(lane.AbandoningConfig{Config: c, CallLimit: lane.NoLimit})
+	case "ring": // so many threads, too, for where the system denies it the ring
+		return lane.NewRing(lane.RingConfig{Config: c, Threads: c.Workers})
+	default:
+		return lane.NewThreads(c)
 	}
-	return nil, Known(name)
 }
+
+// shards is the largest number of shards, up to a limit, that all have the same number of workers.
+func shards(workers, limit int) int {
+	n := min(workers, limit, 64)
+	for workers%n != 0 {
+		n--
+	}
+	return n
+}
+
+// Numbers reads the list of a flag: numbers of workers, with commas between them.
+func Numbers(name, list string) (numbers []int, err error) {
+	for s := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(s))
+		if err != nil || n < 1 || n > most {
+			reason := fmt.Sprintf("must be numbers from 1 to %d with commas between them", most)
+			return nil, &ioerr.ArgumentError{Name: name, Value: list, Reason: reason}
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
+}
+
+// most is how many workers any lane can have.
+const most = 65_535
