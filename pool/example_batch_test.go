@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iolane/iolane/lane"
 	"github.com/iolane/iolane/pool"
 )
 
 // The first mirror that answers; the others are called off.
 func ExampleFirst() {
-	p, _ := pool.New(pool.Config[struct{}]{})
+	p, _ := pool.New(pool.Config[struct{}]{Threads: lane.Config{Workers: 3}}) // all of them at a time
 	defer p.Close()
 
 	mirror := func(name string, takes time.Duration, err error) func(context.Context) (string, error) {

@@ -14,9 +14,9 @@ import (
 // have are waited for: nothing goes on after First. The results of those that succeed all the
 // same are undone by [Undo], or dropped.
 //
-// The calls are started in order, each as [Async] starts one: on a full lane the next one waits
-// for a slot, and from inside a call of a full lane they run in their caller one after the
-// other. So there may be more of them than slots.
+// The calls are started in order, each as [Async] starts one: on a full lane the next one
+// waits for a slot, which one that is slow may hold, and from inside a call of a full lane
+// they run in their caller one after the other. So there may be more of them than slots.
 //
 // If none succeeds the error is that of the only call, or a *GroupError with those of all, in
 // order. It is an *ioerr.ArgumentError if there are no calls, or one is nil. A panic and
