@@ -53,6 +53,7 @@ type Lender[R any] struct {
 
 	waits, openings histogram
 	reentered       atomic.Uint64
+	left            [lanegate.Hopeless + 1]atomic.Uint64 // who did not wait for an opening, by verdict
 }
 
 // item is a resource. Who has it, alone, has its right.

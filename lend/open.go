@@ -22,21 +22,33 @@ type opening struct {
 	err     error
 }
 
-// open has a resource opened, after old is closed, if there is such. The right is the
-// opener's until it is done.
-func (l *Lender[R]) open(ctx context.Context, slot lanegate.Slot, old *item, label string) (*item, error) {
+// open has a resource opened, after old is closed, if there is such, and waits for it as long
+// as the call allows. The right is the opener's until it is done.
+func (l *Lender[R]) open(ctx context.Context, slot lanegate.Slot, old *item, label string, until time.Time) (*item, error) {
 	o := &opening{done: make(chan struct{})}
 	ended := lanegate.DoneOf(ctx)
+	var late <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		late = timer.C
+	}
 	go l.opens(context.WithoutCancel(ctx), o, slot, old)
+	var why lanegate.Verdict
 	select {
 	case <-o.done:
+		return o.it, l.notOpened(o.err, label)
 	case <-ended:
-		if o.claimed.CompareAndSwap(false, true) {
-			return nil, l.refuse(ctx, lanegate.Ended, label)
-		}
-		<-o.done
+		why = lanegate.Ended
+	case <-late:
+		why = lanegate.Expired
 	}
-	return o.it, l.notOpened(o.err, label)
+	if !o.claimed.CompareAndSwap(false, true) { // it is there at this moment
+		<-o.done
+		return o.it, l.notOpened(o.err, label)
+	}
+	l.left[why].Add(1)
+	return nil, l.refuse(ctx, why, label)
 }
 
 // notOpened is the error of the caller whose opening has failed.

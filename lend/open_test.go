@@ -80,9 +80,25 @@ func TestAnOpeningGoesOnWithoutTheOneWhoWantedIt(t *testing.T) {
 		began := time.Now()
 		refused(t, l.With(ctx, nothing, pool.Label("x")), context.DeadlineExceeded, ioerr.TimedOut)
 		require.Equal(t, time.Millisecond, time.Since(began))
+		refused(t, l.With(t.Context(), nothing, pool.AcceptWithin(time.Millisecond)), ioerr.ErrAcceptTimeout, ioerr.TimedOut) // in line
 		require.Equal(t, 1, l.Stats().Opening)
 		require.EqualValues(t, 1, number(t, l)) // waits for that one
 		require.Equal(t, time.Second, time.Since(began))
+	})
+}
+
+// Law: AcceptWithin bounds the wait for an opening, too.
+func TestAcceptWithinBoundsTheWaitForAnOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shop{before: func(context.Context) error { time.Sleep(time.Second); return nil }}
+		l := newLender(t, &s, lend.Config[*thing]{Capacity: 1})
+		began := time.Now()
+		refused(t, l.With(t.Context(), nothing, pool.AcceptWithin(time.Millisecond)), ioerr.ErrAcceptTimeout, ioerr.TimedOut)
+		require.Equal(t, time.Millisecond, time.Since(began))
+		require.NoError(t, l.With(t.Context(), nothing, pool.AcceptWithin(time.Minute)))
+		require.Equal(t, time.Second, time.Since(began))
+		require.EqualValues(t, 1, s.opened.Load())
+		require.Equal(t, lend.Refused{Expired: 1}, l.Stats().Refused)
 	})
 }
 

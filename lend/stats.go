@@ -61,7 +61,7 @@ type Refused struct {
 	Exhausted  uint64 // ErrExhausted
 	Overloaded uint64 // ErrBorrowersFull
 	Expired    uint64 // ErrAcceptTimeout
-	Cancelled  uint64 // the caller's context ended while he waited
+	Cancelled  uint64 // the caller's context ended while he waited, in line or for an opening
 	Reentry    uint64 // ErrReentry
 	Shutdown   uint64 // ErrShutdown
 }
@@ -76,8 +76,8 @@ func (l *Lender[R]) Stats() Stats {
 	s := Stats{
 		Waiting: g.Waiting, Waits: l.waits.read(), Opens: l.openings.read(), WaitMax: time.Duration(l.waits.most.Load()),
 		Refused: Refused{
-			Exhausted: r[lanegate.Full], Overloaded: r[lanegate.Overloaded], Expired: r[lanegate.Expired],
-			Cancelled: r[lanegate.Ended], Reentry: l.reentered.Load(), Shutdown: r[lanegate.Closed],
+			Exhausted: r[lanegate.Full], Overloaded: r[lanegate.Overloaded], Expired: r[lanegate.Expired] + l.left[lanegate.Expired].Load(),
+			Cancelled: r[lanegate.Ended] + l.left[lanegate.Ended].Load(), Reentry: l.reentered.Load(), Shutdown: r[lanegate.Closed],
 		},
 	}
 	l.mu.Lock()

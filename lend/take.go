@@ -39,7 +39,7 @@ func (l *Lender[R]) take(ctx context.Context, opts []pool.Option) (it *item, unt
 		it.seat = slot.Shard()
 		return it, until, nil
 	}
-	it, err = l.open(ctx, slot, it, label)
+	it, err = l.open(ctx, slot, it, label, until)
 	return it, until, err
 }
 

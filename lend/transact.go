@@ -16,7 +16,8 @@ import (
 // The error is always an *ioerr.Error. Beside what pool.Transact returns, fn never ran with
 // ErrExhausted (lane.FailFast), ErrBorrowersFull, ErrAcceptTimeout, ErrReentry, ErrShutdown,
 // the context's cause, or an *[OpenError] since no resource could be opened. AcceptWithin
-// bounds the wait for a resource and for the lane together.
+// bounds the wait for a resource, also for one that is being opened, and for the lane
+// together.
 func Transact[T, R any](ctx context.Context, l *Lender[R], fn func(context.Context, R) (T, error), opts ...pool.Option) (v T, err error) {
 	var u use[R]
 	defer u.end()
@@ -161,5 +162,6 @@ func (l *Lender[R]) renew(ctx context.Context, it *item, opts []pool.Option) (*i
 	l.opening++
 	l.counts.closed[checkReason]++
 	l.mu.Unlock()
-	return l.open(ctx, l.gate.Slot(it.seat), it, pool.CallOf(opts...).Label)
+	lc := pool.CallOf(opts...)
+	return l.open(ctx, l.gate.Slot(it.seat), it, lc.Label, lc.Accept)
 }
