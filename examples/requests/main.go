@@ -7,9 +7,10 @@
 //		[-rounds 5] [-procs 0] [-check]
 //
 // On lanes of threads each call is a system call that sleeps, which holds a thread (elsewhere
-// than on Linux it merely sleeps); inline has no bound, so that there the group is the bound. On a ring each is an operation of the
-// kernel's. A timer is a call of a group that waits for its time outside of the lane,
-// without a goroutine. With -lane timers there is no row on a lane.
+// than on Linux it merely sleeps); inline has no bound, so that there the group is the bound.
+// On a ring each is an operation of the kernel's. A timer is a call of a group that waits for
+// its time outside of the lane, without a goroutine. With -lane timers there is no row on a
+// lane.
 //
 // What is ideal is -each times the number of turns that so many workers need; the ratio is to
 // that. Plain is the same without a library: goroutines, a channel as the bound, and for
