@@ -61,6 +61,27 @@ func TestWhatMayBeBrokenIsNotLentAgain(t *testing.T) {
 	require.EqualValues(t, 7, l.Stats().Closed.Broken)
 }
 
+// Law: the end of a caller's context says nothing about what was lent, whatever its cause.
+func TestTheCauseOfAContextSaysNothingAboutAResource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		l, p := on(t, &s, lend.Config[*thing]{Capacity: 1}, pool.Config[*thing]{Threads: lane.Config{Workers: 1}})
+		require.EqualValues(t, 1, number(t, l))
+		gate := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() { require.NoError(t, p.Do(t.Context(), func(context.Context) error { <-gate; return nil })) })
+		synctest.Wait()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		all.Go(func() { refused(t, l.With(ctx, nothing), ioerr.ErrPoisoned, ioerr.Cancelled) }) // has it, and waits for the lane
+		synctest.Wait()
+		cancel(pool.Poison(errIO))
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		require.EqualValues(t, 1, number(t, l))
+	})
+}
+
 // Law: of a call that was left the resource stays lent until it ends, and is closed then.
 func TestWhatWasLeftStaysLentUntilItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -140,7 +140,9 @@ func (l *Lender[R]) unfit(it *item, err error, looked bool) bool {
 		return false
 	}
 	if e.Effect == ioerr.None {
-		return errors.Is(e.Err, ioerr.ErrPoisoned) || errors.Is(e.Err, ioerr.ErrHandleDown) || errors.Is(e.Err, ioerr.ErrHandleNotFound)
+		// The cause of a context that has ended may be the error of another call.
+		return e.Outcome == ioerr.Failed &&
+			(errors.Is(e.Err, ioerr.ErrPoisoned) || errors.Is(e.Err, ioerr.ErrHandleDown) || errors.Is(e.Err, ioerr.ErrHandleNotFound))
 	}
 	switch e.Err.(type) { //nolint:errorlint // what is inside of another error is none of ours
 	case *checkError:
