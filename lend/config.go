@@ -2,6 +2,7 @@ package lend
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/iolane/iolane/ioerr"
@@ -115,6 +116,9 @@ func (e *OpenError) Error() string { return "opening a resource: " + e.Err.Error
 
 // Unwrap returns Err.
 func (e *OpenError) Unwrap() error { return e.Err }
+
+// errBroken is why a resource is not fit that another call has broken.
+var errBroken = errors.New("broken by a call that outlasted its loan")
 
 // checkError is a resource that did not pass Check.
 type checkError struct{ err error }

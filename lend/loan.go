@@ -70,20 +70,21 @@ func Use[T, R any](ctx context.Context, loan Loan[R], fn func(context.Context, R
 		return v, loan.returned()
 	}
 	// It may be returned meanwhile, and lent again: who has the resource now sees that.
-	late, ended := false, false
-	defer func() {
-		if !ended && !loan.over(0) {
-			loan.item.bad.Store(true)
-		}
-	}()
-	v, err = pool.Transact(ctx, loan.lender.pool, loan.item.id, func(ctx context.Context, r R) (T, error) {
+	late := false
+	v, err = pool.Transact(ctx, loan.lender.pool, loan.item.id, func(ctx context.Context, r R) (v T, err error) {
 		if late = loan.over(0); late {
-			var none T
-			return none, nil
+			return v, nil
 		}
-		return fn(ctx, r)
+		ended := false
+		defer func() { // while it has the resource: whoever waits for that, once it is returned, finds it bad
+			if !ended {
+				loan.item.bad.Store(true)
+			}
+		}()
+		v, err = fn(ctx, r)
+		ended = true
+		return v, err
 	}, opts...)
-	ended = true
 	switch {
 	case late:
 		return v, loan.returned()

@@ -100,3 +100,29 @@ func TestACallWithALoanThatIsReturnedMeanwhileDoesNotRun(t *testing.T) {
 		all.Wait()
 	})
 }
+
+// Law: what a call has broken that outlasts its loan is not lent again, neither to who waits
+// for that call nor to who comes later.
+func TestACallThatOutlastsItsLoanMayBreakWhatWasLent(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var s shop
+			l := newLender(t, &s, lend.Config[*thing]{Capacity: 1})
+			b := borrow(t, l)
+			gate := make(chan struct{})
+			var all sync.WaitGroup
+			all.Go(func() {
+				require.ErrorIs(t, b.With(t.Context(), func(context.Context, *thing) error { <-gate; panic(errIO) }), errIO)
+			})
+			synctest.Wait()
+			require.NoError(t, b.Return())
+			if waits {
+				all.Go(func() { require.EqualValues(t, 2, number(t, l)) })
+				synctest.Wait()
+			}
+			close(gate)
+			all.Wait()
+			require.EqualValues(t, 2, number(t, l))
+		})
+	}
+}

@@ -106,7 +106,7 @@ func (l *Lender[R]) next() (it *item, fit bool) {
 	l.counts.lent++
 	now := l.now()
 	for i := len(l.idle) - 1; i >= 0; i-- {
-		if it := l.idle[i]; now < it.ends {
+		if it := l.idle[i]; now < it.ends && !it.bad.Load() {
 			l.idle = slices.Delete(l.idle, i, i+1)
 			if len(l.idle)+l.ahead < l.config.MinIdle {
 				l.warmLocked()
@@ -118,7 +118,11 @@ func (l *Lender[R]) next() (it *item, fit bool) {
 	if last := len(l.idle) - 1; last >= 0 {
 		it = l.idle[last]
 		l.idle = l.idle[:last]
-		l.counts.closed[lifetimeReason]++
+		why := lifetimeReason
+		if it.bad.Load() { // a call that outlasted its loan has broken it since
+			why = brokenReason
+		}
+		l.counts.closed[why]++
 		return it, false // closed as a part of the opening
 	}
 	l.exist(+1)

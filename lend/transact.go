@@ -92,8 +92,12 @@ func rest(opts []pool.Option, until time.Time) []pool.Option {
 // runs reports whether the call is to be made.
 func (u *use[R]) runs() bool { return u.item != nil && !u.over }
 
-// check looks at the resource, if that has to be.
+// check looks at the resource, if that has to be. A call that outlasted its loan, and for
+// which this one has waited, may have broken it.
 func (u *use[R]) check(ctx context.Context, r R) error {
+	if u.item.bad.Load() {
+		return &checkError{errBroken}
+	}
 	if !u.looks {
 		return nil
 	}
@@ -105,7 +109,7 @@ func (u *use[R]) check(ctx context.Context, r R) error {
 
 // judge decides after a call whether it is to be made again, with another resource.
 func (u *use[R]) judge(ctx context.Context, err *error) {
-	if u.over = !u.lender.unfit(u.item, *err, u.looks); u.over {
+	if u.over = !u.lender.unfit(u.item, *err, u.looks || u.item.bad.Load()); u.over {
 		return
 	}
 	it := u.item
