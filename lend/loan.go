@@ -89,6 +89,9 @@ func Use[T, R any](ctx context.Context, loan Loan[R], fn func(context.Context, R
 	case late:
 		return v, loan.returned()
 	case loan.lender.unfit(loan.item, err, false):
+		if loan.over(0) { // and what was lent is closed
+			return v, loan.returned()
+		}
 		loan.item.bad.Store(true)
 	}
 	return v, err

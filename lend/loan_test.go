@@ -126,3 +126,25 @@ func TestACallThatOutlastsItsLoanMayBreakWhatWasLent(t *testing.T) {
 		})
 	}
 }
+
+// Law: a call with a loan that is over does not run since the loan is, also if what was lent
+// is closed.
+func TestACallWithALoanThatIsDiscardedMeanwhileDoesNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		l := newLender(t, &s, lend.Config[*thing]{Capacity: 1})
+		b := borrow(t, l)
+		gate := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			require.NoError(t, b.With(t.Context(), func(context.Context, *thing) error { <-gate; return nil }))
+		})
+		synctest.Wait()
+		all.Go(func() { refused(t, b.With(t.Context(), nothing), ioerr.ErrReturned, ioerr.Failed) })
+		synctest.Wait()
+		require.NoError(t, b.Discard())
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+	})
+}
