@@ -13,6 +13,9 @@ import (
 	"github.com/iolane/iolane/pool"
 )
 
+// openLabel is that of Config.Open in the pool.
+const openLabel = "open"
+
 // opening is a resource on its way, and somebody who waits for it. Whoever claims it first
 // decides: the opener, whose result is taken then, or the caller, who leaves.
 type opening struct {
@@ -53,13 +56,11 @@ func (l *Lender[R]) open(ctx context.Context, slot lanegate.Slot, old *item, lab
 
 // notOpened is the error of the caller whose opening has failed.
 func (l *Lender[R]) notOpened(err error, label string) error {
-	e, _ := errors.AsType[*ioerr.Error](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case e == nil:
-		e = new(ioerr.Error)
-	case e.Outcome == ioerr.ShutdownInProgress:
+	}
+	e, _ := errors.AsType[*ioerr.Error](err) // it is one
+	if e.Outcome == ioerr.ShutdownInProgress {
 		return &l.refusals.shutdown
 	}
 	return &ioerr.Error{
@@ -70,11 +71,14 @@ func (l *Lender[R]) notOpened(err error, label string) error {
 // opens is the goroutine of an opening; o is nil if nobody waits for it.
 func (l *Lender[R]) opens(ctx context.Context, o *opening, slot lanegate.Slot, old *item) {
 	began := time.Now()
-	err := error(&ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Leaf, Effect: ioerr.Done, Lane: l.lane, Err: ioerr.ErrGoexit})
+	broken := func(why error) error {
+		return &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Leaf, Effect: ioerr.Done, Label: openLabel, Lane: l.lane, Err: why}
+	}
+	err := broken(ioerr.ErrGoexit)
 	var id handle.ID
 	defer func() {
 		if r := recover(); r != nil { // of a context of somebody's making
-			err = &ioerr.PanicError{Value: r, Stack: debug.Stack()}
+			err = broken(&ioerr.PanicError{Value: r, Stack: debug.Stack()})
 		}
 		l.opened(o, &item{id: id, seat: slot.Shard(), ends: l.life()}, slot, err, time.Since(began))
 	}()
@@ -87,7 +91,7 @@ func (l *Lender[R]) opens(ctx context.Context, o *opening, slot lanegate.Slot, o
 		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
-	id, err = l.pool.Register(ctx, l.config.Open, pool.Label("open"))
+	id, err = l.pool.Register(ctx, l.config.Open, pool.Label(openLabel))
 }
 
 // opened ends an opening, and hands its result to whoever waits for it, or to all.

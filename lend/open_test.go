@@ -181,6 +181,31 @@ func TestAContextThatPanicsCostsNothing(t *testing.T) {
 	}
 }
 
+// Law: a context that panics while the opening waits for the lane is told of like an opening
+// that fails.
+func TestAContextThatPanicsInTheOpeningIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		l, p := on(t, &s, lend.Config[*thing]{Capacity: 1}, pool.Config[*thing]{Threads: lane.Config{Workers: 1}})
+		gate := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() { require.NoError(t, p.Do(t.Context(), func(context.Context) error { <-gate; return nil })) })
+		synctest.Wait()
+		err := l.With(panics{t.Context(), true}, nothing)
+		refused(t, err, err, ioerr.Failed)
+		open, ok := errors.AsType[*lend.OpenError](err)
+		require.True(t, ok)
+		e, ok := open.Err.(*ioerr.Error)
+		require.True(t, ok)
+		require.Equal(t, ioerr.Failed, e.Outcome)
+		_, ok = e.Err.(*ioerr.PanicError)
+		require.True(t, ok)
+		close(gate)
+		all.Wait()
+		number(t, l)
+	})
+}
+
 // Law: in the middle of a call whose lane is full, an opening is refused as any call is.
 func TestAnOpeningInsideAFullLaneIsRefused(t *testing.T) {
 	var s shop
