@@ -23,7 +23,8 @@
 //
 // A caller has a right first, then a resource, then a place in the lane. So whoever waits for
 // a resource takes up no place there. A call from inside another one on the pool's lane does
-// not wait for a right (ErrReentry): it might wait for itself.
+// not wait for a right, nor until a resource that is not fit for use is closed (ErrReentry): it
+// might wait for itself.
 //
 // # Resources
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -191,4 +192,39 @@ func TestACallInsideAnotherOneDoesNotWait(t *testing.T) {
 		return l.With(ctx, nothing)
 	}))
 	require.EqualValues(t, 1, l.Stats().Refused.Reentry)
+}
+
+// Law: … nor until one is closed that is not fit for use, since that takes a place in the lane.
+func TestACallInsideAnotherOneDoesNotWaitForAClosing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		var all sync.WaitGroup
+		other := func() {}
+		l, p := on(t, &s, lend.Config[*thing]{Capacity: 1, Check: func(_ context.Context, r *thing) error {
+			other()
+			if r.number == 1 {
+				return errIO
+			}
+			return nil
+		}}, pool.Config[*thing]{Threads: lane.Config{Workers: 2, Patience: lane.Strict}})
+		require.EqualValues(t, 1, number(t, l))
+		gate := make(chan struct{})
+		other = func() { // takes the place of the call that checks
+			all.Go(func() { require.NoError(t, p.Do(t.Context(), func(context.Context) error { <-gate; return nil })) })
+			for p.Stats().Lane.Queued == 0 {
+				runtime.Gosched()
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		require.NoError(t, p.Do(ctx, func(ctx context.Context) error {
+			refused(t, l.With(ctx, nothing), ioerr.ErrReentry, ioerr.Failed)
+			return nil
+		}))
+		other = func() {}
+		close(gate)
+		all.Wait()
+		require.EqualValues(t, 2, number(t, l))
+		require.EqualValues(t, 1, l.Stats().Closed.Check)
+	})
 }

@@ -27,7 +27,19 @@ type opening struct {
 
 // open has a resource opened, after old is closed, if there is such, and waits for it as long
 // as the call allows. The right is the opener's until it is done.
+//
+// To close one takes a place in the lane. Who has one himself does not wait for that: all
+// places might be those of callers who do.
 func (l *Lender[R]) open(ctx context.Context, slot lanegate.Slot, old *item, label string, until time.Time) (*item, error) {
+	if old != nil && l.inside(ctx) {
+		l.mu.Lock()
+		l.opening--
+		l.closing++
+		l.mu.Unlock()
+		old.seat = slot.Shard()
+		go l.destroy(old)
+		return nil, l.refuse(ctx, lanegate.Busy, label)
+	}
 	o := &opening{done: make(chan struct{})}
 	ended := lanegate.DoneOf(ctx)
 	var late <-chan time.Time
@@ -52,6 +64,17 @@ func (l *Lender[R]) open(ctx context.Context, slot lanegate.Slot, old *item, lab
 	}
 	l.left[why].Add(1)
 	return nil, l.refuse(ctx, why, label)
+}
+
+// inside reports whether the caller has a place in the lane. A context that panics may be
+// that of one who has.
+func (l *Lender[R]) inside(ctx context.Context) (inside bool) {
+	defer func() {
+		if recover() != nil {
+			inside = true
+		}
+	}()
+	return l.pool.Inside(ctx)
 }
 
 // notOpened is the error of the caller whose opening has failed.
