@@ -104,6 +104,42 @@ func TestWhatWasLeftStaysLentUntilItEnds(t *testing.T) {
 	})
 }
 
+// Law: an opening that was left, too, keeps its right until it ends: there are never more than
+// the capacity.
+func TestAnOpeningThatWasLeftKeepsItsRight(t *testing.T) {
+	for name, ends := range map[string]func(){"returns": func() {}, "panics": func() { panic(errIO) }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var s shop
+				s.before = func(context.Context) error {
+					time.Sleep(time.Minute)
+					if name != "returns" {
+						s.exist.Add(-1)
+					}
+					ends()
+					return nil
+				}
+				abandoning, err := lane.NewAbandoning(lane.AbandoningConfig{Config: lane.Config{Workers: 4}, Grace: lane.NoGrace})
+				require.NoError(t, err)
+				l, _ := on(t, &s, lend.Config[*thing]{Capacity: 1, OpenWithin: time.Second}, pool.Config[*thing]{Lane: abandoning, OwnsLane: true})
+				began := time.Now()
+				refused(t, l.With(t.Context(), nothing), ioerr.ErrLeft, ioerr.TimedOut)
+				require.Equal(t, time.Second, time.Since(began))
+				require.Equal(t, 1, l.Stats().Opening)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				refused(t, l.With(ctx, nothing), context.DeadlineExceeded, ioerr.TimedOut)
+				require.EqualValues(t, 1, s.most.Load())
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				require.Zero(t, l.Stats().Open)
+				s.before = nil
+				number(t, l)
+			})
+		})
+	}
+}
+
 // Law: on a lane that runs calls itself everything works with Offload, checks included.
 func TestOffloadOnPinned(t *testing.T) {
 	var s shop

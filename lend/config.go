@@ -16,7 +16,8 @@ type Config[R any] struct {
 	// was opened: it ends after OpenWithin, or when the pool gives up.
 	Open func(ctx context.Context) (R, error)
 
-	// OpenWithin bounds Open, and its wait for the lane. Zero means no bound.
+	// OpenWithin bounds Open, and its wait for the lane. Zero means no bound. An opening that
+	// is left running then (lane.Abandoning) counts against Capacity until it ends.
 	OpenWithin time.Duration
 
 	// Check looks whether a resource is still fit for use before it is lent, if it has been

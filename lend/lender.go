@@ -25,7 +25,8 @@ import (
 // A resource is put among the idle ones before its right is given back, and one is opened
 // only by somebody who has a right and finds none idle, both under mu: so all that exist are
 // idle or covered by a right, and when one more comes to exist none is idle. Hence there are
-// never more than rights. (But for Resize, which may take rights away from what exists.)
+// never more than rights. (But for Resize, which may take rights away from what exists, and
+// for what an opening returns that was left: the pool closes that at once.)
 type Lender[R any] struct {
 	pool     *pool.Pool[R]
 	config   Config[R] // complete

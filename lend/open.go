@@ -25,6 +25,18 @@ type opening struct {
 	err     error
 }
 
+// give hands the result over, if somebody waits for it.
+func (o *opening) give(it *item, err error) bool {
+	if o == nil || !o.claimed.CompareAndSwap(false, true) {
+		return false
+	}
+	if o.err = err; err == nil {
+		o.it = it
+	}
+	close(o.done)
+	return true
+}
+
 // open has a resource opened, after old is closed, if there is such, and waits for it as long
 // as the call allows. The right is the opener's until it is done.
 //
@@ -99,11 +111,18 @@ func (l *Lender[R]) opens(ctx context.Context, o *opening, slot lanegate.Slot, o
 	}
 	err := broken(ioerr.ErrGoexit)
 	var id handle.ID
+	inside := make(chan struct{}, 1) // Open
 	defer func() {
 		if r := recover(); r != nil { // of a context of somebody's making
 			err = broken(&ioerr.PanicError{Value: r, Stack: debug.Stack()})
 		}
-		l.opened(o, &item{id: id, seat: slot.Shard(), ends: l.life()}, slot, err, time.Since(began))
+		took := time.Since(began)
+		if len(inside) > 0 { // it was left: the right is its until it ends
+			o.give(nil, err)
+			inside <- struct{}{}
+			<-inside
+		}
+		l.opened(o, &item{id: id, seat: slot.Shard(), ends: l.life()}, slot, err, took)
 	}()
 	if old != nil {
 		_ = l.pool.Destroy(context.Background(), old.id)
@@ -114,7 +133,11 @@ func (l *Lender[R]) opens(ctx context.Context, o *opening, slot lanegate.Slot, o
 		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
-	id, err = l.pool.Register(ctx, l.config.Open, pool.Label(openLabel))
+	id, err = l.pool.Register(ctx, func(ctx context.Context) (R, error) {
+		inside <- struct{}{}
+		defer func() { <-inside }()
+		return l.config.Open(ctx)
+	}, pool.Label(openLabel))
 }
 
 // opened ends an opening, and hands its result to whoever waits for it, or to all.
@@ -136,17 +159,10 @@ func (l *Lender[R]) opened(o *opening, it *item, slot lanegate.Slot, err error, 
 	if err != nil {
 		slot.Release()
 	}
-	switch wanted := o != nil && o.claimed.CompareAndSwap(false, true); {
-	case wanted && err == nil:
-		o.it = it
-		close(o.done)
-	case wanted:
-		o.err = err
-		close(o.done)
+	switch given := o.give(it, err); {
+	case err != nil:
 		l.warm()
-	case err == nil:
+	case !given:
 		l.giveBack(it)
-	default:
-		l.warm()
 	}
 }
