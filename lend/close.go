@@ -11,7 +11,8 @@ import (
 //
 // If ctx ends first, the error is an *ioerr.Error with its cause and Effect Unknown, and what
 // was waited for goes on: the next Shutdown waits for it again. With a context from inside a
-// call on the pool's lane it is ErrReentry: that call may have what would be waited for.
+// call on the pool's lane, or in a hook of the pool, it is ErrReentry: that may have what
+// would be waited for.
 //
 // A shutdown of the pool ends the lending, too, and closes the resources as its own.
 func (l *Lender[R]) Shutdown(ctx context.Context) error {

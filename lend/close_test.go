@@ -131,6 +131,25 @@ func TestCloseAtAnyMoment(t *testing.T) {
 	}
 }
 
+// Law: a resource that is being closed does not wait for itself.
+func TestAClosingDoesNotWaitForItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		l := newLender(t, &s, lend.Config[*thing]{Capacity: 1})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		s.leaves = func() {
+			refused(t, l.With(ctx, nothing), ioerr.ErrReentry, ioerr.Failed)
+			refused(t, l.Shutdown(ctx), ioerr.ErrReentry, ioerr.Failed)
+		}
+		require.NoError(t, borrow(t, l).Discard())
+		synctest.Wait()
+		require.EqualValues(t, 1, s.closed.Load())
+		s.leaves = nil
+		number(t, l)
+	})
+}
+
 // Law: a smaller capacity is reached as resources are given back, a larger one lets those who
 // wait in at once.
 func TestResize(t *testing.T) {

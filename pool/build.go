@@ -13,13 +13,13 @@ import (
 func CallOf(opts ...Option) lane.Call { return callOf(opts) }
 
 // Inside reports whether ctx is that of a call that runs on the pool's lane, of this pool or
-// of another: who waits with it might wait for itself. It is false if the pool is
-// Unguarded, or nil.
+// of another, or the caller is a hook of the pool: who waits there might wait for itself. It
+// is false if the pool is Unguarded, or nil.
 func (p *Pool[R]) Inside(ctx context.Context) bool {
-	if p == nil || p.lane == nil || p.unguarded || ctx == nil || identical(ctx, context.Background()) {
+	if p == nil || p.lane == nil || p.unguarded || ctx == nil {
 		return false
 	}
-	return markOf(ctx).holdsLane(p.lane)
+	return p.hooks.works() || !identical(ctx, context.Background()) && markOf(ctx).holdsLane(p.lane)
 }
 
 // Draining returns a context that ends, with the cause ErrShutdown, when the pool begins to
