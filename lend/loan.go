@@ -2,6 +2,7 @@ package lend
 
 import (
 	"context"
+	"time"
 
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/pool"
@@ -26,7 +27,7 @@ func (l *Lender[R]) Borrow(ctx context.Context, opts ...pool.Option) (Loan[R], e
 		return Loan[R]{}, err
 	}
 	if l.mustCheck(it) {
-		if it, err = l.checked(ctx, it, rest(opts, until)); err != nil {
+		if it, err = l.checked(ctx, it, opts, until); err != nil {
 			return Loan[R]{}, err
 		}
 	}
@@ -34,7 +35,7 @@ func (l *Lender[R]) Borrow(ctx context.Context, opts ...pool.Option) (Loan[R], e
 }
 
 // checked has a resource checked. What is lent is that one, or a new one.
-func (l *Lender[R]) checked(ctx context.Context, it *item, opts []pool.Option) (*item, error) {
+func (l *Lender[R]) checked(ctx context.Context, it *item, opts []pool.Option, until time.Time) (*item, error) {
 	ended := false
 	defer func() {
 		if !ended {
@@ -47,11 +48,11 @@ func (l *Lender[R]) checked(ctx context.Context, it *item, opts []pool.Option) (
 			return &checkError{err}
 		}
 		return nil
-	}, opts...)
+	}, rest(opts, until)...)
 	ended = true
 	switch {
 	case l.unfit(it, err, true):
-		return l.renew(ctx, it, opts)
+		return l.renew(ctx, it, opts, until)
 	case err != nil:
 		l.giveBack(it)
 		return nil, err

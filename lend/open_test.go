@@ -115,6 +115,34 @@ func TestOpenWithinBoundsAnOpening(t *testing.T) {
 	})
 }
 
+// Law: AcceptWithin does not begin anew with what is opened in the place of what was not fit.
+func TestAcceptWithinBoundsAllWaitsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		l := newLender(t, &s, lend.Config[*thing]{Capacity: 1, Check: func(context.Context, *thing) error {
+			time.Sleep(600 * time.Millisecond)
+			return errIO
+		}})
+		for _, borrows := range []bool{false, true} {
+			s.before = nil
+			number(t, l)
+			s.before = func(context.Context) error { time.Sleep(time.Minute); return nil }
+			began := time.Now()
+			var err error
+			if borrows {
+				_, err = l.Borrow(t.Context(), pool.AcceptWithin(time.Second))
+			} else {
+				err = l.With(t.Context(), nothing, pool.AcceptWithin(time.Second))
+			}
+			refused(t, err, ioerr.ErrAcceptTimeout, ioerr.TimedOut)
+			require.Equal(t, time.Second, time.Since(began))
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		}
+		require.EqualValues(t, 2, l.Stats().Refused.Expired)
+	})
+}
+
 // Law: openings and closings go side by side, and hold up nobody who does not need them.
 func TestOpeningsGoSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -27,7 +27,7 @@ func Transact[T, R any](ctx context.Context, l *Lender[R], fn func(context.Conte
 				return v, err
 			}
 			return fn(ctx, r)
-		}, u.opts...)
+		}, rest(u.opts, u.until)...)
 	}
 	return v, err
 }
@@ -54,7 +54,7 @@ func Offload[T, R any](ctx context.Context, l *Lender[R], fn func(context.Contex
 				return v, err
 			}
 			return fn(ctx, r)
-		}, u.opts...)
+		}, rest(u.opts, u.until)...)
 	}
 	return v, err
 }
@@ -66,6 +66,7 @@ type use[R any] struct {
 	looks  bool  // it has to be checked
 	over   bool  // the call has run, or was refused
 	opts   []pool.Option
+	until  time.Time // the deadline of AcceptWithin, for all calls of the use together
 }
 
 // begin gets a resource.
@@ -77,7 +78,7 @@ func (u *use[R]) begin(ctx context.Context, l *Lender[R], lacks bool, opts []poo
 	if err != nil {
 		return err
 	}
-	u.lender, u.item, u.looks, u.opts = l, it, l.mustCheck(it), rest(opts, until)
+	u.lender, u.item, u.looks, u.opts, u.until = l, it, l.mustCheck(it), opts, until
 	return nil
 }
 
@@ -114,7 +115,7 @@ func (u *use[R]) judge(ctx context.Context, err *error) {
 	}
 	it := u.item
 	u.item, u.looks = nil, false // it is renew's
-	u.item, *err = u.lender.renew(ctx, it, u.opts)
+	u.item, *err = u.lender.renew(ctx, it, u.opts, u.until)
 }
 
 // end gives the resource back.
@@ -163,11 +164,10 @@ func (l *Lender[R]) unfit(it *item, err error, looked bool) bool {
 }
 
 // renew closes a resource that is not fit for use and opens another one, under the same right.
-func (l *Lender[R]) renew(ctx context.Context, it *item, opts []pool.Option) (*item, error) {
+func (l *Lender[R]) renew(ctx context.Context, it *item, opts []pool.Option, until time.Time) (*item, error) {
 	l.mu.Lock()
 	l.opening++
 	l.counts.closed[checkReason]++
 	l.mu.Unlock()
-	lc := pool.CallOf(opts...)
-	return l.open(ctx, l.gate.Slot(it.seat), it, lc.Label, lc.Accept)
+	return l.open(ctx, l.gate.Slot(it.seat), it, pool.CallOf(opts...).Label, until)
 }
