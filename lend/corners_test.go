@@ -45,6 +45,7 @@ func TestQuantiles(t *testing.T) {
 	for q, want := range map[float64]time.Duration{-1: 0, 0: 0, 0.01: 0, 0.02: 1023, 0.5: 1023, 0.99: 1023, 0.995: math.MaxInt64, 1: math.MaxInt64, 2: math.MaxInt64} {
 		require.Equal(t, want, h.Quantile(q), "%v", q)
 	}
+	require.Zero(t, h.Quantile(math.NaN()))
 	require.EqualValues(t, 100, h.Count())
 }
 

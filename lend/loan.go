@@ -20,7 +20,8 @@ type Loan[R any] struct {
 }
 
 // Borrow waits for a resource as [Transact] does, and lends it until it is returned. While it
-// is not used it takes up no place in the lane.
+// is not used it takes up no place in the lane. On a lane.Pinned there is no use for a loan,
+// since its calls run on the goroutines of their callers ([Use]).
 func (l *Lender[R]) Borrow(ctx context.Context, opts ...pool.Option) (Loan[R], error) {
 	it, until, err := l.take(ctx, opts)
 	if err != nil {
@@ -108,7 +109,8 @@ func (b Loan[R]) With(ctx context.Context, fn func(context.Context, R) error, op
 }
 
 // Return ends the loan. A second time it does nothing but return ErrReturned. If a call that
-// uses the resource still runs, the next one waits for it.
+// uses the resource still runs, the next one waits for it (but with pool.Config.Share, which
+// lets several use one resource).
 func (b Loan[R]) Return() error { return b.end(false) }
 
 // Discard is Return of a resource that is not to be lent again: it is closed.

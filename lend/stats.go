@@ -107,7 +107,10 @@ func (h *Histogram) Count() (n uint64) {
 // Quantile is what the part q (0 to 1) of the durations does not exceed, rounded up to a power
 // of two less one; 0 if there are none.
 func (h *Histogram) Quantile(q float64) time.Duration {
-	rest := uint64(math.Ceil(min(max(q, 0), 1) * float64(h.Count())))
+	if !(q > 0) { // nor is it a number, perhaps
+		q = 0
+	}
+	rest := uint64(math.Ceil(min(q, 1) * float64(h.Count())))
 	for i, c := range h {
 		if c > 0 && c >= rest {
 			return time.Duration(uint64(1)<<i - 1)

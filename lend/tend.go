@@ -64,8 +64,8 @@ func (l *Lender[R]) look() {
 	l.tend.due = never
 	now := l.now()
 	var old []*item
-	due := int64(never)
-	for i := 0; i < len(l.idle) && !l.closed; {
+	due, again := int64(never), false
+	for i := 0; i < len(l.idle) && !l.closed && !again; {
 		it, why := l.idle[i], lifetimeReason
 		switch {
 		case now >= it.ends:
@@ -77,8 +77,7 @@ func (l *Lender[R]) look() {
 			continue
 		}
 		slot, v := l.gate.Acquire(context.Background(), &lanegate.Request{NoWait: true})
-		if v != lanegate.Granted {
-			due = now + int64(retry)
+		if again = v != lanegate.Granted; again {
 			break
 		}
 		it.seat = slot.Shard()
@@ -86,8 +85,8 @@ func (l *Lender[R]) look() {
 		l.closes(why)
 		old = append(old, it)
 	}
-	if due != now+int64(retry) {
-		due = min(due, l.idleDue())
+	if due = min(due, l.idleDue()); again {
+		due = now + int64(retry)
 	}
 	l.schedule(due)
 	l.warmLocked()

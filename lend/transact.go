@@ -156,7 +156,8 @@ func (l *Lender[R]) unfit(it *item, err error, looked bool) bool {
 		it.bad.Store(true)
 	default:
 		h := l.pool.Health(it.id)
-		if e.Effect == ioerr.Unknown || errors.Is(e.Err, ioerr.ErrGoexit) || h != pool.Healthy && h != pool.Suspect {
+		exited := e.Err == ioerr.ErrGoexit //nolint:errorlint // see above
+		if e.Effect == ioerr.Unknown || exited || h != pool.Healthy && h != pool.Suspect {
 			it.bad.Store(true)
 		}
 	}

@@ -23,5 +23,6 @@ func (p *Pool[R]) Inside(ctx context.Context) bool {
 }
 
 // Draining returns a context that ends, with the cause ErrShutdown, when the pool begins to
-// shut down. It is for what has callers of its own waiting, who are to be told then.
+// shut down. It is for what has callers of its own waiting, who are to be told then. The pool
+// must not be nil.
 func (p *Pool[R]) Draining() context.Context { return &p.draining }
