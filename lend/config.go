@@ -52,7 +52,7 @@ type Config[R any] struct {
 	Policy lane.Policy
 
 	// Patience is how long a caller waits before nobody may overtake him any more. Zero
-	// means 1 ms; lane.Strict, or any negative value, means that nobody is ever overtaken.
+	// means 200 us; lane.Strict, or any negative value, means that nobody is ever overtaken.
 	Patience time.Duration
 }
 
@@ -63,7 +63,7 @@ const (
 	maxCapacity     = 1<<16 - 1
 	defaultWaiters  = 1024
 	maxWaiters      = 1 << 26
-	defaultPatience = time.Millisecond
+	defaultPatience = 200 * time.Microsecond
 )
 
 // complete checks c and fills in defaults.

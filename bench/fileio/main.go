@@ -67,7 +67,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.dir, "dir", os.TempDir(), "`folder` for the files, on the disk that is measured")
 	f.StringVar(&o.loop, "loop", "", "measure on a loop device of so many `bytes` over memory, which is made and removed (root)")
 	f.BoolVar(&o.timed, "check-timed", false, "seq: check every word while reading, not after")
-	f.BoolVar(&o.huge, "huge", false, "buffers on huge pages, which fio does not have")
+	f.BoolVar(&o.huge, "huge", false, "our buffers on huge pages; fio's are not, unless it is given --mem=mmaphuge by hand")
 	f.IntVar(&o.procs, "procs", 0, "GOMAXPROCS of the measurements (default: the runtime's choice)")
 	f.StringVar(&o.out, "json", "", "`file` for the samples")
 	f.BoolVar(&o.add, "add", false, "keep what is in that file, but for the cases that are measured now")

@@ -8,7 +8,7 @@ import (
 
 // BenchmarkLending is one borrowing after the other, for the processor's profile.
 func BenchmarkLending(b *testing.B) {
-	for _, m := range makers() {
+	for _, m := range makers(0) {
 		for _, size := range []int{8, 512} {
 			b.Run(fmt.Sprintf("%s/%d", m.name, size), func(b *testing.B) {
 				l, err := m.make(size)

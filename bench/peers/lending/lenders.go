@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"time"
 
 	"github.com/jackc/puddle/v2"
 
@@ -24,9 +25,9 @@ type lender interface {
 }
 
 // makers are those that are compared, by name; the first is ours.
-func makers() []maker {
+func makers(patience time.Duration) []maker {
 	return []maker{
-		{"iolane", func(size int) (lender, error) { return newOurs(size, lane.Config{Workers: size}) }},
+		{"iolane", func(size int) (lender, error) { return newOurs(size, patience) }},
 		{"puddle", newPuddle},
 		{"sql", newSQL},
 	}
@@ -42,8 +43,8 @@ type ours struct {
 	lender *lend.Lender[*conn]
 }
 
-func newOurs(size int, threads lane.Config) (lender, error) {
-	p, err := pool.New(pool.Config[*conn]{Threads: threads})
+func newOurs(size int, patience time.Duration) (lender, error) {
+	p, err := pool.New(pool.Config[*conn]{Threads: lane.Config{Workers: size}})
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +52,7 @@ func newOurs(size int, threads lane.Config) (lender, error) {
 		Open:     func(context.Context) (*conn, error) { return new(conn), nil },
 		Capacity: size,
 		Waiters:  1 << 20,
+		Patience: patience,
 	})
 	return &ours{p, l}, err
 }

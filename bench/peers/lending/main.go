@@ -27,6 +27,7 @@ type options struct {
 	time           time.Duration
 	sizes, clients []int
 	work           int
+	patience       time.Duration
 	check          bool
 }
 
@@ -36,6 +37,7 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.rounds, "rounds", 5, "how often each is measured")
 	f.DurationVar(&o.time, "time", 200*time.Millisecond, "how long each measurement takes")
 	f.IntVar(&o.work, "work", 500, "steps of a loop with each resource")
+	f.DurationVar(&o.patience, "patience", 0, "lend.Config.Patience; 0 for its default")
 	f.BoolVar(&o.check, "check", false, "fail if a target is missed")
 	sizes := f.String("sizes", "8,64,512", "how many resources there are")
 	clients := f.String("clients", "1,8,64,512,1024,8192", "how many clients there are")
@@ -72,7 +74,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	all := makers()
+	all := makers(o.patience)
 	head := []string{"clients"}
 	for i, m := range all {
 		head = append(head, m.name, "p99")

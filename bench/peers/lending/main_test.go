@@ -22,7 +22,7 @@ func TestASmallRun(t *testing.T) {
 
 // Each of those that are compared lends so many at a time, and no more, to one user each.
 func TestAllDoTheSame(t *testing.T) {
-	for _, m := range makers() {
+	for _, m := range makers(0) {
 		l, err := m.make(3)
 		if err != nil {
 			t.Fatal(m.name, err)
