@@ -19,6 +19,7 @@ type BatchOn[T, R any] struct {
 	id    handle.ID
 	noted []noted[T, R]
 	here  *series[T, R] // what is run by the caller
+	runs  bool
 }
 
 type noted[T, R any] struct {
@@ -65,12 +66,16 @@ func (b *BatchOn[T, R]) Add(fn func(context.Context, R) (T, error)) (slot int, e
 //
 // Each result has the error of its call. One that panics fails alone. When ctx ends, or a call
 // has poisoned the resource, those that have not begun do not run, and are told why. If the
-// caller leaves them (lane.Abandoning), all have the error that says so.
+// caller leaves them (lane.Abandoning), all have the error that says so. A call may add others
+// to the batch, for the next Run, but not run them (ErrReentry).
 func (b *BatchOn[T, R]) Run(ctx context.Context, opts ...Option) (ready int, err error) {
 	if b == nil || b.pool == nil {
 		return 0, argument("b", "pool.BatchOn", "was not made by pool.NewBatchOn")
 	}
 	c := &b.pool.core
+	if b.runs {
+		return b.tray.n, c.refuse(ctx, ioerr.ErrReentry, ioerr.Handle, callOf(opts).Label, b.id)
+	}
 	if len(b.noted) == 0 {
 		return b.tray.n, new(stay).check(ctx, c, "")
 	}
@@ -80,7 +85,9 @@ func (b *BatchOn[T, R]) Run(ctx context.Context, opts ...Option) (ready int, err
 	}
 	s.calls, s.label = append(s.calls[:0], b.noted...), callOf(opts).Label
 	var told error
+	b.runs = true
 	defer func() { // also if a call ends the goroutine
+		b.runs = false
 		b.settle(s, told)
 		ready = b.tray.n
 	}()

@@ -186,6 +186,34 @@ func TestABatchOnAHandleWhoseGoroutineEnds(t *testing.T) {
 	require.NoError(t, p.Close())
 }
 
+// Law: a call may add others, and take results, but not run them.
+func TestABatchOnAHandleInsideItself(t *testing.T) {
+	b, p, _ := batchOn(t, nil, 4)
+	_, err := b.Add(add(1))
+	require.NoError(t, err)
+	_, err = b.Add(func(ctx context.Context, c *counter) (int, error) {
+		_, err := b.Run(ctx)
+		refusedWith(t, err, ioerr.ErrReentry)
+		_, err = b.Add(add(10))
+		require.NoError(t, err)
+		_, ok := b.Next()
+		require.False(t, ok)
+		c.n++
+		return c.n, nil
+	})
+	require.NoError(t, err)
+	n, err := b.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	rs := results(t, b)
+	require.Equal(t, []int{1, 2}, []int{rs[0].Value, rs[1].Value})
+	n, err = b.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, 12, results(t, b)[0].Value)
+	require.NoError(t, p.Close())
+}
+
 // Law: of a transaction that was left each call is told so, and the batch is as new.
 func TestABatchOnAHandleThatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
