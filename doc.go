@@ -23,6 +23,8 @@
 //   - [github.com/iolane/iolane/handle]: the IDs by which resources are named.
 //   - [github.com/iolane/iolane/file]: files as resources that many calls use at a time,
 //     and operations on them as values.
+//   - [github.com/iolane/iolane/lend]: resources that are as good as one another, such as
+//     connections to one server, lent to whoever comes.
 //   - [github.com/iolane/iolane/ioerr]: what went wrong, who said so, and whether
 //     the call ran.
 //   - [github.com/iolane/iolane/lane/lanetest]: checks that a lane of your own

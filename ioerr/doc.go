@@ -1,8 +1,8 @@
 // Package ioerr is the error model of iolane: one struct, [Error], that says how
 // a call ended, who ended it and whether it ran, and the sentinels it carries.
 //
-// Every error that leaves a pool is an [*Error], returned as error. Two
-// questions, two tools.
+// Every error that leaves a pool is an [*Error], returned as error, or gives one that
+// stands for several (*pool.GroupError). Two questions, two tools.
 //
 // [errors.Is] answers what happened. The call's own error stays untouched in the
 // chain, so errors.Is(err, fs.ErrNotExist) works as if there were no pool;

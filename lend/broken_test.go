@@ -2,6 +2,8 @@ package lend_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"testing"
@@ -80,6 +82,28 @@ func TestTheCauseOfAContextSaysNothingAboutAResource(t *testing.T) {
 		all.Wait()
 		require.EqualValues(t, 1, number(t, l))
 	})
+}
+
+// Law: what Config.Broken says of an error is what becomes of the resource.
+func TestAnErrorMaySayThatTheResourceIsBroken(t *testing.T) {
+	var s shop
+	broken := errors.New("broken pipe")
+	l := newLender(t, &s, lend.Config[*thing]{Capacity: 1, Broken: func(err error) bool { return errors.Is(err, broken) }})
+	for i := range int64(3) {
+		require.ErrorIs(t, l.With(t.Context(), func(context.Context, *thing) error { return errIO }), errIO)
+		require.Equal(t, 2*i+1, number(t, l))
+		require.ErrorIs(t, l.With(t.Context(), func(context.Context, *thing) error { return fmt.Errorf("write: %w", broken) }), broken)
+		require.Equal(t, 2*i+2, number(t, l))
+		b := borrow(t, l)
+		require.ErrorIs(t, b.With(t.Context(), func(context.Context, *thing) error { return broken }), broken)
+		require.NoError(t, b.Return())
+	}
+	require.EqualValues(t, 6, l.Stats().Closed.Broken)
+	func() { // one that panics does so in the caller, and costs the resource
+		defer func() { require.Equal(t, errIO, recover()) }()
+		l, _ := on(t, &shop{}, lend.Config[*thing]{Capacity: 1, Broken: func(error) bool { panic(errIO) }}, pool.Config[*thing]{})
+		_ = l.With(t.Context(), func(context.Context, *thing) error { return broken })
+	}()
 }
 
 // Law: of a call that was left the resource stays lent until it ends, and is closed then.

@@ -25,8 +25,19 @@ type Config[R any] struct {
 	// returns an error is closed, and another one opened. May be nil.
 	Check func(ctx context.Context, r R) error
 
-	// CheckAfter is how long a resource is trusted without a look. Zero means not at all.
+	// CheckAfter is how long a resource is trusted without a look, since it was used last; after
+	// a call that failed it is not. Zero means not at all.
 	CheckAfter time.Duration
+
+	// CheckWithin bounds Check: its context ends then. Zero means no bound but that of the
+	// call, which AcceptWithin is not.
+	CheckWithin time.Duration
+
+	// Broken tells from the error of a call, as that has returned it, that its resource is not
+	// to be lent again. It runs on the goroutine of the caller. Without it an error says
+	// nothing about the resource, unless it is one of [pool.Poison]; so a resource that
+	// breaks by itself, as a connection does, needs this, or Poison, or Check. May be nil.
+	Broken func(err error) bool
 
 	// Capacity is how many resources there may be, 1 to 65535.
 	Capacity int
@@ -71,7 +82,7 @@ func (c Config[R]) complete() (Config[R], error) {
 	for _, d := range []struct {
 		name string
 		v    time.Duration
-	}{{"OpenWithin", c.OpenWithin}, {"CheckAfter", c.CheckAfter}, {"IdleTime", c.IdleTime}, {"Lifetime", c.Lifetime}} {
+	}{{"OpenWithin", c.OpenWithin}, {"CheckAfter", c.CheckAfter}, {"CheckWithin", c.CheckWithin}, {"IdleTime", c.IdleTime}, {"Lifetime", c.Lifetime}} {
 		if d.v < 0 {
 			return c, bad("lend.Config."+d.name, d.v, "must not be negative")
 		}

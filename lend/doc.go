@@ -6,9 +6,12 @@
 // pool does for its resources it does for these: one user at a time, health, poison,
 // interruption, a shutdown that tells what it waits for.
 //
-//	conns, err := pool.New(pool.Config[*Conn]{Dispose: (*Conn).Close})
+//	conns, err := pool.New(pool.Config[*Conn]{
+//		Threads: lane.Config{Workers: 8}, // as many as there may be connections: then nobody waits twice
+//		Dispose: (*Conn).Close,
+//	})
 //	...
-//	servers, err := lend.New(conns, lend.Config[*Conn]{Open: dial, Capacity: 8})
+//	servers, err := lend.New(conns, lend.Config[*Conn]{Open: dial, Capacity: 8, Broken: isNetworkError})
 //	...
 //	rows, err := lend.Transact(ctx, servers, func(ctx context.Context, c *Conn) (Rows, error) {
 //		return c.Query(ctx, query)
@@ -32,5 +35,12 @@
 // closed ([Config.IdleTime], [Config.Lifetime]). If none is idle the caller has one opened. That goes
 // on when he gives up, and what was opened is there for the next; if it fails, he gets the
 // error and the next one tries. A resource is closed, and not lent again, after a call that
-// panicked, ended its goroutine, was left running, or returned [pool.Poison].
+// panicked, ended its goroutine, was left running, returned [pool.Poison], or an error that
+// Config.Broken takes for its end. A call that leaves its resource in a state that the next one
+// must not see, because its context has ended in the middle of an answer, say, has to poison
+// it.
+//
+// A connection of package net holds no thread while it waits. Its calls are on a lane all the
+// same, which bounds them; lane.Config.Threadless takes such a lane out of the budget of
+// threads.
 package lend

@@ -2,9 +2,12 @@ package lend_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
+	"github.com/iolane/iolane/lane"
 	"github.com/iolane/iolane/lend"
 	"github.com/iolane/iolane/pool"
 )
@@ -22,7 +25,10 @@ func (c *Conn) Close() error { return nil }
 
 // At most eight connections, opened when they are needed.
 func Example() {
-	conns, err := pool.New(pool.Config[*Conn]{Dispose: (*Conn).Close})
+	conns, err := pool.New(pool.Config[*Conn]{
+		Threads: lane.Config{Workers: 8}, // as many calls at a time
+		Dispose: (*Conn).Close,
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -32,6 +38,7 @@ func Example() {
 		Capacity:   8,
 		Check:      func(ctx context.Context, c *Conn) error { return c.Ping(ctx) },
 		CheckAfter: time.Second,
+		Broken:     func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) },
 		IdleTime:   5 * time.Minute,
 		Lifetime:   time.Hour,
 	})

@@ -131,15 +131,16 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 	defer func() { require.NoError(t, p.Close()) }()
 	s := shop{t: t}
 	for name, c := range map[string]lend.Config[*thing]{
-		"lend.Config.Open":       {Capacity: 1},
-		"lend.Config.Capacity":   {Open: s.open},
-		"lend.Config.MinIdle":    {Open: s.open, Capacity: 1, MinIdle: 2},
-		"lend.Config.Waiters":    {Open: s.open, Capacity: 1, Waiters: -2},
-		"lend.Config.Policy":     {Open: s.open, Capacity: 1, Policy: 9},
-		"lend.Config.IdleTime":   {Open: s.open, Capacity: 1, IdleTime: -1},
-		"lend.Config.Lifetime":   {Open: s.open, Capacity: 1, Lifetime: math.MinInt64},
-		"lend.Config.CheckAfter": {Open: s.open, Capacity: 1, CheckAfter: -1},
-		"lend.Config.OpenWithin": {Open: s.open, Capacity: 1, OpenWithin: -1},
+		"lend.Config.Open":        {Capacity: 1},
+		"lend.Config.Capacity":    {Open: s.open},
+		"lend.Config.MinIdle":     {Open: s.open, Capacity: 1, MinIdle: 2},
+		"lend.Config.Waiters":     {Open: s.open, Capacity: 1, Waiters: -2},
+		"lend.Config.Policy":      {Open: s.open, Capacity: 1, Policy: 9},
+		"lend.Config.IdleTime":    {Open: s.open, Capacity: 1, IdleTime: -1},
+		"lend.Config.Lifetime":    {Open: s.open, Capacity: 1, Lifetime: math.MinInt64},
+		"lend.Config.CheckAfter":  {Open: s.open, Capacity: 1, CheckAfter: -1},
+		"lend.Config.CheckWithin": {Open: s.open, Capacity: 1, CheckWithin: -1},
+		"lend.Config.OpenWithin":  {Open: s.open, Capacity: 1, OpenWithin: -1},
 	} {
 		_, err := lend.New(p, c)
 		e, ok := errors.AsType[*ioerr.ArgumentError](err)

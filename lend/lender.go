@@ -18,19 +18,10 @@ import (
 // Lender lends the resources of a pool that it has opened. Use [New]; the zero Lender refuses
 // everything. All its methods may be called from any goroutine. It ends with its pool, or
 // before with Shutdown or Close.
-//
-// # Capacity
-//
-// A slot of gate is the right to one resource, and whoever uses, opens or closes one has it.
-// A resource is put among the idle ones before its right is given back, and one is opened
-// only by somebody who has a right and finds none idle, both under mu: so all that exist are
-// idle or covered by a right, and when one more comes to exist none is idle. Hence there are
-// never more than rights. (But for Resize, which may take rights away from what exists, and
-// for what an opening returns that was left: the pool closes that at once.)
 type Lender[R any] struct {
 	pool     *pool.Pool[R]
-	config   Config[R] // complete
-	gate     *lanegate.Gate
+	config   Config[R]      // complete
+	gate     *lanegate.Gate // of rights; see exist
 	refusals *refusals
 	lane     string // its name
 	epoch    time.Time
@@ -65,6 +56,8 @@ type item struct {
 	bad   atomic.Bool // it is not to be lent again
 	ends  int64       // when its life does, in ns since the epoch
 	since int64       // when it was given back
+
+	failed atomic.Bool // the last call with it
 }
 
 const (

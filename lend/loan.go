@@ -45,10 +45,7 @@ func (l *Lender[R]) checked(ctx context.Context, it *item, opts []pool.Option, u
 		}
 	}()
 	err := l.pool.With(ctx, it.id, func(ctx context.Context, r R) error {
-		if err := l.config.Check(ctx, r); err != nil {
-			return &checkError{err}
-		}
-		return nil
+		return l.pass(ctx, r)
 	}, rest(opts, until)...)
 	ended = true
 	switch {

@@ -52,7 +52,7 @@ type Closed struct {
 	Idle     uint64 // Config.IdleTime
 	Lifetime uint64 // Config.Lifetime
 	Check    uint64 // Config.Check, or a probe of the pool's Health, or poison
-	Broken   uint64 // a call panicked or was left, or Loan.Discard
+	Broken   uint64 // a call panicked, was left, or told so (Config.Broken, pool.Poison), or Loan.Discard
 	Surplus  uint64 // Resize, or the end of the lending
 }
 

@@ -130,6 +130,13 @@ func (l *Lender[R]) next() (it *item, fit bool) {
 }
 
 // exist counts resources. mu is held.
+//
+// Why there are never more resources than the capacity: a slot of gate is the right to one resource, and whoever uses, opens or closes one has it.
+// A resource is put among the idle ones before its right is given back, and one is opened
+// only by somebody who has a right and finds none idle, both under mu: so all that exist are
+// idle or covered by a right, and when one more comes to exist none is idle. Hence there are
+// never more than rights. (But for Resize, which may take rights away from what exists, and
+// for what an opening returns that was left: the pool closes that at once.)
 func (l *Lender[R]) exist(n int) {
 	l.existing += n
 	switch {

@@ -162,6 +162,30 @@ func TestWhatIsNotFitIsNotLent(t *testing.T) {
 	})
 }
 
+// Law: after a call that failed a resource is not trusted, however lately it was used; and a
+// check has as much time as it is given.
+func TestNoTrustAfterAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		looks := 0
+		l := newLender(t, &s, lend.Config[*thing]{Capacity: 1, CheckAfter: time.Hour, CheckWithin: time.Second, Check: func(ctx context.Context, _ *thing) error {
+			if looks++; looks == 1 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}})
+		require.ErrorIs(t, l.With(t.Context(), func(context.Context, *thing) error { return errIO }), errIO)
+		require.EqualValues(t, 1, number(t, l))
+		require.EqualValues(t, 1, number(t, l))
+		require.Equal(t, 1, looks)
+		require.ErrorIs(t, l.With(t.Context(), func(context.Context, *thing) error { return errIO }), errIO)
+		began := time.Now()
+		require.EqualValues(t, 2, number(t, l))
+		require.Equal(t, time.Second, time.Since(began))
+	})
+}
+
 // Law: a check that panics is an error of the caller, and its resource is not lent again.
 func TestACheckThatPanics(t *testing.T) {
 	var s shop

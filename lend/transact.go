@@ -102,7 +102,17 @@ func (u *use[R]) check(ctx context.Context, r R) error {
 	if !u.looks {
 		return nil
 	}
-	if err := u.lender.config.Check(ctx, r); err != nil {
+	return u.lender.pass(ctx, r)
+}
+
+// pass has a resource checked.
+func (l *Lender[R]) pass(ctx context.Context, r R) error {
+	if d := l.config.CheckWithin; d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
+	if err := l.config.Check(ctx, r); err != nil {
 		return &checkError{err}
 	}
 	return nil
@@ -131,13 +141,16 @@ func (u *use[R]) end() {
 
 // mustCheck reports whether a resource is to be looked at before it is used.
 func (l *Lender[R]) mustCheck(it *item) bool {
-	return l.config.Check != nil && it.turn > 0 && l.now()-it.since >= int64(l.config.CheckAfter)
+	return l.config.Check != nil && it.turn > 0 && (it.failed.Load() || l.now()-it.since >= int64(l.config.CheckAfter))
 }
 
 // unfit reports whether a call did not run since its resource turned out to be unfit, so that
 // it is to have another one. It also notes what the call has done to its resource.
 func (l *Lender[R]) unfit(it *item, err error, looked bool) bool {
 	if err == nil {
+		if it.failed.Load() {
+			it.failed.Store(false)
+		}
 		return false
 	}
 	e, ok := err.(*ioerr.Error) //nolint:errorlint // the pool's, as it is
@@ -149,6 +162,7 @@ func (l *Lender[R]) unfit(it *item, err error, looked bool) bool {
 		return e.Outcome == ioerr.Failed &&
 			(errors.Is(e.Err, ioerr.ErrPoisoned) || errors.Is(e.Err, ioerr.ErrHandleDown) || errors.Is(e.Err, ioerr.ErrHandleNotFound))
 	}
+	it.failed.Store(true)
 	switch e.Err.(type) { //nolint:errorlint // what is inside of another error is none of ours
 	case *checkError:
 		return looked
@@ -157,7 +171,8 @@ func (l *Lender[R]) unfit(it *item, err error, looked bool) bool {
 	default:
 		h := l.pool.Health(it.id)
 		exited := e.Err == ioerr.ErrGoexit //nolint:errorlint // see above
-		if e.Effect == ioerr.Unknown || exited || h != pool.Healthy && h != pool.Suspect {
+		broken := l.config.Broken != nil && e.Effect == ioerr.Done && l.config.Broken(e.Err)
+		if e.Effect == ioerr.Unknown || exited || broken || h != pool.Healthy && h != pool.Suspect {
 			it.bad.Store(true)
 		}
 	}

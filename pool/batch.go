@@ -25,12 +25,12 @@ import (
 // All methods may be called from any goroutine. A Batch that is used no more must be given up
 // by Cancel: until then it holds on to its context.
 type Batch[T any] struct {
-	sharedTray[T]
+	room    sharedTray[T]
 	core    *core
 	base    context.Context //nolint:containedctx // what the contexts of the calls are made of
 	nested  bool            // base is that of a call on the same lane
 	runners []runner[T]     // by slot
-	epoch   *epoch          // of the calls that are under way; guarded by mu; or nil
+	epoch   *epoch          // of the calls that are under way; guarded by the room's mu; or nil
 }
 
 // runner is a slot of a batch, and the call in it.
@@ -61,10 +61,10 @@ func NewBatch[T, R any](ctx context.Context, p *Pool[R], size int) (*Batch[T], e
 		return nil, c.bad("size", size, "must be 1 to 2^24")
 	}
 	b := &Batch[T]{core: c, base: ctx, nested: s.nested(ctx), runners: make([]runner[T], size)}
-	b.tray.init(size)
+	b.room.tray.init(size)
 	for i := range b.runners {
 		r := &b.runners[i]
-		r.end = func(v T, err error) { b.put(i, v, err) }
+		r.end = func(v T, err error) { b.room.put(i, v, err) }
 		r.flight.fn = func(ctx context.Context) (T, error) {
 			if c.carrier == nil { // else the lane has something to say in its context
 				ctx = r.inner
@@ -94,14 +94,14 @@ func (b *Batch[T]) Add(fn func(context.Context) (T, error), opts ...Option) (slo
 		return -1, c.count(invalid(err))
 	}
 	lc := callOf(opts)
-	at, ok := b.take()
+	at, ok := b.room.take()
 	if !ok {
 		return -1, c.full(lc.Label)
 	}
 	begun := false
 	defer func() {
 		if !begun { // also if the lane or the context panics
-			b.drop(at)
+			b.room.drop(at)
 		}
 	}()
 	r, e := &b.runners[at], b.now()
@@ -123,9 +123,9 @@ func (b *Batch[T]) Add(fn func(context.Context) (T, error), opts ...Option) (slo
 
 // now is the epoch that begins, or goes on.
 func (b *Batch[T]) now() *epoch {
-	b.mu.Lock()
+	b.room.mu.Lock()
 	e := b.epoch
-	b.mu.Unlock()
+	b.room.mu.Unlock()
 	if e != nil {
 		return e
 	}
@@ -135,12 +135,12 @@ func (b *Batch[T]) now() *epoch {
 		e.mark = &mark{Context: e.ctx, site: &b.core.here}
 		e.inner = e.mark
 	}
-	b.mu.Lock()
+	b.room.mu.Lock()
 	other := b.epoch
 	if other == nil {
 		b.epoch = e
 	}
-	b.mu.Unlock()
+	b.room.mu.Unlock()
 	if other != nil {
 		e.end()
 		return other
@@ -166,7 +166,7 @@ func (b *Batch[T]) Await(ctx context.Context, least int) (int, error) {
 	case ctx == nil:
 		return 0, b.core.bad("ctx", nil, "must not be nil")
 	}
-	ready, ok := b.wait(ctx.Done(), least)
+	ready, ok := b.room.wait(ctx.Done(), least)
 	if !ok {
 		return ready, b.core.leftRunning(ctx, handle.ID{}, context.Cause(ctx))
 	}
@@ -179,7 +179,7 @@ func (b *Batch[T]) Next() (Result[T], bool) {
 	if b == nil || b.core == nil {
 		return Result[T]{}, false
 	}
-	return b.next()
+	return b.room.next()
 }
 
 // Cancel ends the context of the calls that are under way, and waits for their end. Their
@@ -190,12 +190,12 @@ func (b *Batch[T]) Cancel() {
 	if b == nil || b.core == nil {
 		return
 	}
-	b.mu.Lock()
+	b.room.mu.Lock()
 	e := b.epoch
 	b.epoch = nil
-	b.mu.Unlock()
+	b.room.mu.Unlock()
 	if e != nil {
 		e.end()
 	}
-	b.wait(nil, len(b.runners)+1)
+	b.room.wait(nil, len(b.runners)+1)
 }

@@ -11,7 +11,8 @@ import (
 
 // First makes calls side by side and returns the result of the first that succeeds. The others
 // are called off then (their contexts end), those that have not begun never do, and all that
-// have are waited for: nothing goes on after First. The results of those that succeed all the
+// have are waited for: nothing goes on after First. The context of the winner ends with it, too:
+// what it returns must not depend on that, so read the body of a response in the call. The results of those that succeed all the
 // same are undone by [Undo], or dropped.
 //
 // The calls are started in order, each as [Async] starts one: on a full lane the next one

@@ -114,6 +114,36 @@ func TestTheErrorsOfAllWhoLose(t *testing.T) {
 	})
 }
 
+// Law: an error of several says that nothing ran only if none did.
+func TestTheEffectOfSeveralErrorsIsTheStrongest(t *testing.T) {
+	p := ofWorkers(t, lane.Config{Workers: 1, Queue: lane.NoQueue})
+	gate := make(chan struct{})
+	call, running := block(gate)
+	busy := pool.Async(t.Context(), p, call)
+	<-running
+	late := pool.AcceptWithin(time.Millisecond)
+	_, err := pool.First(t.Context(), p, calls{after(0, 0, errIO), after(0, 0, errIO)}, late)
+	e, ok := errors.AsType[*ioerr.Error](err)
+	require.True(t, ok)
+	require.Equal(t, ioerr.None, e.Effect)
+	require.Equal(t, ioerr.TimedOut, e.Outcome)
+	_, err = pool.First(t.Context(), p, calls{
+		func(context.Context) (int, error) { return 0, nil }, // refused, and so are not all
+		after(0, 0, errIO),
+	}, late)
+	require.ErrorIs(t, err, ioerr.ErrAcceptTimeout)
+	close(gate)
+	_, err = busy.Await(t.Context())
+	require.NoError(t, err)
+	mixed := &pool.GroupError{Errs: []error{e, &ioerr.Error{Effect: ioerr.Done, Err: errIO}}}
+	e, ok = errors.AsType[*ioerr.Error](mixed)
+	require.True(t, ok)
+	require.Equal(t, ioerr.Done, e.Effect)
+	require.ErrorIs(t, e, errIO)
+	e, _ = errors.AsType[*ioerr.Error](&pool.GroupError{Errs: []error{errIO}})
+	require.Equal(t, ioerr.Done, e.Effect)
+}
+
 // Law: it ends whatever the sizes, also inside a full lane, one in the other and in a group.
 func TestAContestEndsWhateverTheSizes(t *testing.T) {
 	p := ofWorkers(t, lane.Config{Workers: 1, Queue: 1, Waiters: 1})

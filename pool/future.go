@@ -29,6 +29,8 @@ type Future[T any] struct {
 // not hold up itself. So when no slot is free there, the call runs at once, in the
 // caller, as a part of the call around it.
 //
+// The context of the call ends with it: what it returns must not depend on that.
+//
 // So what is asked for is not concurrency: a call that can only go on when its starter
 // does, such as the reading end of what that writes, needs [Concurrent].
 //

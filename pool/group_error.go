@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/iolane/iolane/ioerr"
 )
 
-// GroupError is the errors of several members of a [Group].
+// GroupError is the errors of several calls: of the members of a [Group], or of [First].
+//
+// Asked for an *ioerr.Error (errors.AsType), it tells of all of them together: its Effect is
+// None only if none of them ran. Its Err is the GroupError.
 type GroupError struct {
 	Errs []error // in the order in which the members ended
 	More int     // how many there were beyond these
@@ -23,6 +28,27 @@ func (e *GroupError) Error() string {
 
 // Unwrap returns Errs.
 func (e *GroupError) Unwrap() []error { return e.Errs }
+
+// As is for errors.As and errors.AsType.
+func (e *GroupError) As(target any) bool {
+	all, ok := target.(**ioerr.Error)
+	if !ok {
+		return false
+	}
+	sum := &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Executor, Effect: ioerr.None, Err: e}
+	for i, err := range e.Errs {
+		if one, ok := errors.AsType[*ioerr.Error](err); !ok {
+			sum.Effect = max(sum.Effect, ioerr.Done)
+		} else {
+			if i == 0 {
+				sum.Outcome, sum.Lane = one.Outcome, one.Lane
+			}
+			sum.Effect = max(sum.Effect, one.Effect)
+		}
+	}
+	*all = sum
+	return true
+}
 
 // groupContext is what a member gets. It tells that the caller is inside.
 type groupContext struct {

@@ -12,11 +12,12 @@ import (
 
 // What happens to calls that were left, and to their results.
 
-// Undo says how to undo the result of a call made with Offload or OffloadOn that nobody
-// receives, since its caller has left: to close the file, give back the lock, drop the
-// connection. It is called at most once, on the goroutine of the call, if that has
-// succeeded; what goes wrong is in the report of Shutdown. T must be the type of the
-// call's result. Calls that are not offloaded ignore it.
+// Undo says how to undo the result of a call that nobody receives, since its caller has left
+// (Offload, OffloadOn, and what starts calls beside their caller, on a lane where that can
+// be), or another call was first ([First], [Race]): to close the file, give back the lock,
+// drop the connection. It is called at most once, on the goroutine of the call, if that has
+// succeeded; what goes wrong is in the report of Shutdown. T must be the type of the call's
+// result. Run and Transact ignore it.
 func Undo[T any](undo func(T) error) Option { return Option{kind: optUndo, undo: undo} }
 
 // undoOf finds the option Undo; the last one counts.
