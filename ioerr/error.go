@@ -19,6 +19,7 @@ type Error struct {
 	Label  string       // the call's label, if it had one; not in refusals, see the package
 	Handle fmt.Stringer // the handle.ID in question; nil if there was none, and in refusals
 	Lane   string       // the lane's name, if it has one
+	Lender string       // the name of the lender, if one has refused, and it has one
 
 	// Err is what the layer said: the call's own error when Origin is
 	// Leaf, the context's cause when the context ended the call, else a
@@ -33,7 +34,12 @@ func (e *Error) Error() string {
 		return e.Err.Error()
 	}
 	var b strings.Builder
-	b.WriteString(e.Origin.String())
+	if e.Lender != "" {
+		b.WriteString("lender ")
+		b.WriteString(e.Lender)
+	} else {
+		b.WriteString(e.Origin.String())
+	}
 	if e.Lane != "" && e.Origin == Lane {
 		b.WriteByte(' ')
 		b.WriteString(e.Lane)

@@ -54,6 +54,9 @@ func TestTextNamesLayerSubjectAndEvent(t *testing.T) {
 		{"pool: shutting down", ioerr.Error{
 			Outcome: ioerr.ShutdownInProgress, Origin: ioerr.Executor, Err: ioerr.ErrShutdown,
 		}},
+		{"lender db (query): all resources are lent", ioerr.Error{
+			Outcome: ioerr.Failed, Origin: ioerr.Handle, Lender: "db", Lane: "mnt", Label: "query", Err: ioerr.ErrExhausted,
+		}},
 		// Each subject alone.
 		{"lane mnt: too many calls wait for the queue", ioerr.Error{
 			Outcome: ioerr.Failed, Origin: ioerr.Lane, Lane: "mnt", Err: ioerr.ErrOverloaded,

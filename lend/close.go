@@ -9,8 +9,8 @@ import (
 // Shutdown ends the lending: who waits for a resource, and who comes later, gets ErrShutdown;
 // what is lent is waited for; all resources are closed. The pool stays open.
 //
-// If ctx ends first, the error is an *ioerr.Error with its cause and Effect Unknown, and what
-// was waited for goes on: the next Shutdown waits for it again. With a context from inside a
+// If ctx ends first, the error is an *ioerr.Error with Effect Unknown and a *[PendingError],
+// which tells what was waited for. That goes on: the next Shutdown waits for it again. With a context from inside a
 // call on the pool's lane, or in a hook of the pool, it is ErrReentry: that may have what
 // would be waited for.
 //
@@ -23,7 +23,7 @@ func (l *Lender[R]) Shutdown(ctx context.Context) error {
 		return bad("ctx", nil, "must not be nil")
 	}
 	if l.pool.Inside(ctx) {
-		return &l.refusals.reentry
+		return &l.refusals().reentry
 	}
 	if l.unwatch != nil {
 		l.unwatch()
@@ -43,10 +43,13 @@ func (l *Lender[R]) Shutdown(ctx context.Context) error {
 	}
 	e := l.ended(ctx, "")
 	e.Origin, e.Effect = ioerr.Executor, ioerr.Unknown
+	s := l.Stats()
+	e.Err = &PendingError{Lent: s.Lent, Opening: s.Opening, Closing: s.Closing, Err: e.Err}
 	return e
 }
 
-// Close is Shutdown without a bound.
+// Close is Shutdown without a bound. It must not be called from inside a call on the pool's
+// lane that has, or waits for, one of the resources: it would wait for itself.
 func (l *Lender[R]) Close() error { return l.Shutdown(context.Background()) }
 
 // shut refuses newcomers and closes what is idle. It waits for nobody.

@@ -3,6 +3,7 @@ package lend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/iolane/iolane/ioerr"
@@ -11,6 +12,9 @@ import (
 
 // Config describes a [Lender].
 type Config[R any] struct {
+	// Name is in the errors of the lender (ioerr.Error.Lender). With [ByKey] the key follows it.
+	Name string
+
 	// Open opens a resource, as a call on the pool's lane. Its context has the values of the
 	// one of the caller who needs it, but does not end with it, since another may have what
 	// was opened: it ends after OpenWithin, or when the pool gives up.
@@ -121,13 +125,36 @@ func bad(name string, value any, reason string) *ioerr.Error {
 
 // OpenError says that a call did not run since no resource could be opened for it. Err is
 // what the pool says of that, an *ioerr.Error with what Open returned.
-type OpenError struct{ Err error }
+type OpenError struct {
+	Err    error
+	Within time.Duration // Config.OpenWithin, if that had passed; else zero
+}
 
 // Error tells what went wrong.
-func (e *OpenError) Error() string { return "opening a resource: " + e.Err.Error() }
+func (e *OpenError) Error() string {
+	if e.Within > 0 {
+		return fmt.Sprintf("opening a resource within %v: %v", e.Within, e.Err)
+	}
+	return "opening a resource: " + e.Err.Error()
+}
 
 // Unwrap returns Err.
 func (e *OpenError) Unwrap() error { return e.Err }
+
+// PendingError says what a [Lender.Shutdown] was waiting for when its context ended. Err is
+// the cause of that.
+type PendingError struct {
+	Lent, Opening, Closing int // resources
+	Err                    error
+}
+
+// Error tells what is left.
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("resources: %d lent, %d being opened, %d being closed: %v", e.Lent, e.Opening, e.Closing, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *PendingError) Unwrap() error { return e.Err }
 
 // errBroken is why a resource is not fit that another call has broken.
 var errBroken = errors.New("broken by a call that outlasted its loan")

@@ -3,6 +3,7 @@ package lend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"runtime"
@@ -50,7 +51,7 @@ func ByKey[K comparable, R any](p *pool.Pool[R], open func(ctx context.Context, 
 	}
 	k := &Keyed[K, R]{base: base, open: open, lenders: map[K]*entry[R]{}}
 	if k.unwatch = context.AfterFunc(p.Draining(), k.shut); p.Draining().Err() != nil {
-		return nil, &base.refusals.shutdown
+		return nil, &base.refusals().shutdown
 	}
 	return k, nil
 }
@@ -68,14 +69,18 @@ func (k *Keyed[K, R]) For(key K) (*Lender[R], error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
-		return nil, &k.base.refusals.shutdown
+		return nil, &k.base.refusals().shutdown
 	}
 	if e := k.lenders[key]; e != nil {
 		if l := e.weak.Value(); l != nil {
 			return l, nil
 		}
 	}
-	l := k.base.another()
+	prefix := k.base.config.Name
+	if prefix != "" {
+		prefix += " "
+	}
+	l := k.base.another(func() string { return prefix + fmt.Sprint(key) })
 	l.config.Open = func(ctx context.Context) (R, error) { return k.open(ctx, key) }
 	e := &entry[R]{weak: weak.Make(l)}
 	l.held = func(some bool) {

@@ -20,9 +20,10 @@ import (
 // before with Shutdown or Close.
 type Lender[R any] struct {
 	pool     *pool.Pool[R]
-	config   Config[R]      // complete
-	gate     *lanegate.Gate // of rights; see exist
-	refusals *refusals
+	config   Config[R]        // complete
+	gate     *lanegate.Gate   // of rights; see exist
+	refusals func() *refusals // built when they are needed
+	name     func() string
 	lane     string // its name
 	epoch    time.Time
 	timed    bool        // some rule asks how old resources are
@@ -44,8 +45,7 @@ type Lender[R any] struct {
 	counts   counts
 
 	waits, openings histogram
-	reentered       atomic.Uint64
-	left            [lanegate.Hopeless + 1]atomic.Uint64 // who did not wait for an opening, by verdict
+	refused         [lanegate.Hopeless + 1]atomic.Uint64 // beside those whom the gate has refused
 }
 
 // item is a resource. Who has it, alone, has its right.
@@ -73,7 +73,7 @@ func New[R any](p *pool.Pool[R], config Config[R]) (*Lender[R], error) {
 		return nil, err
 	}
 	if l.unwatch = context.AfterFunc(p.Draining(), l.shut); p.Draining().Err() != nil {
-		return nil, &l.refusals.shutdown
+		return nil, &l.refusals().shutdown
 	}
 	l.warm()
 	return l, nil
@@ -85,19 +85,22 @@ func newLender[R any](p *pool.Pool[R], config Config[R]) (*Lender[R], error) {
 	if err != nil {
 		return nil, err
 	}
-	if p == nil || p.Stats().State == 0 {
+	switch {
+	case p == nil:
+		return nil, bad("p", nil, "must not be nil")
+	case p.Stats().State == 0:
 		return nil, bad("p", "pool.Pool", "was not made by pool.New")
 	}
 	base := &Lender[R]{pool: p, config: c, lane: p.Stats().Lane.Name}
-	base.refusals = newRefusals(base.lane)
-	return base.another(), nil
+	return base.another(func() string { return c.Name }), nil
 }
 
-// another makes a lender like this one, with nothing in it.
-func (l *Lender[R]) another() *Lender[R] {
-	c := &l.config
+// another makes a lender like this one, with nothing in it. Its name is asked for in errors
+// only, under no lock: it may run code of a key's.
+func (l *Lender[R]) another(name func() string) *Lender[R] {
+	c, lane := &l.config, l.lane
 	return &Lender[R]{
-		pool: l.pool, config: *c, lane: l.lane, refusals: l.refusals,
+		pool: l.pool, config: *c, lane: lane, name: name, refusals: sync.OnceValue(func() *refusals { return newRefusals(lane, name()) }),
 		gate:     lanegate.New(lanegate.Config{Slots: c.Capacity, Waiters: c.Waiters, Patience: c.Patience, Tickets: new(lanegate.Tickets)}),
 		capacity: c.Capacity,
 		epoch:    time.Now(),
@@ -168,9 +171,9 @@ func (l *Lender[R]) made() error {
 // refusals are built once, so that refusing allocates nothing.
 type refusals struct{ exhausted, full, late, reentry, shutdown ioerr.Error }
 
-func newRefusals(lane string) *refusals {
+func newRefusals(lane, name string) *refusals {
 	by := func(o ioerr.Outcome, err error) ioerr.Error {
-		return ioerr.Error{Outcome: o, Origin: ioerr.Handle, Effect: ioerr.None, Lane: lane, Err: err}
+		return ioerr.Error{Outcome: o, Origin: ioerr.Handle, Effect: ioerr.None, Lane: lane, Lender: name, Err: err}
 	}
 	return &refusals{
 		exhausted: by(ioerr.Failed, ioerr.ErrExhausted),

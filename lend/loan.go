@@ -141,7 +141,7 @@ func (b Loan[R]) over(then uint64) bool {
 func (b Loan[R]) returned() error {
 	e := &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Handle, Effect: ioerr.None, Err: ioerr.ErrReturned}
 	if b.lender != nil {
-		e.Lane = b.lender.lane
+		e.Lane, e.Lender = b.lender.lane, b.lender.name()
 	}
 	return e
 }

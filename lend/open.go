@@ -23,6 +23,7 @@ type opening struct {
 	done    chan struct{} // closed when it and err are there
 	it      *item
 	err     error
+	late    bool // it failed when OpenWithin had passed
 }
 
 // give hands the result over, if somebody waits for it.
@@ -64,7 +65,7 @@ func (l *Lender[R]) open(ctx context.Context, slot lanegate.Slot, old *item, lab
 	var why lanegate.Verdict
 	select {
 	case <-o.done:
-		return o.it, l.notOpened(o.err, label)
+		return o.it, l.notOpened(o, label)
 	case <-ended:
 		why = lanegate.Ended
 	case <-late:
@@ -72,9 +73,9 @@ func (l *Lender[R]) open(ctx context.Context, slot lanegate.Slot, old *item, lab
 	}
 	if !o.claimed.CompareAndSwap(false, true) { // it is there at this moment
 		<-o.done
-		return o.it, l.notOpened(o.err, label)
+		return o.it, l.notOpened(o, label)
 	}
-	l.left[why].Add(1)
+	l.refused[why].Add(1)
 	return nil, l.refuse(ctx, why, label)
 }
 
@@ -90,16 +91,20 @@ func (l *Lender[R]) inside(ctx context.Context) (inside bool) {
 }
 
 // notOpened is the error of the caller whose opening has failed.
-func (l *Lender[R]) notOpened(err error, label string) error {
-	if err == nil {
+func (l *Lender[R]) notOpened(o *opening, label string) error {
+	if o.err == nil {
 		return nil
 	}
-	e, _ := errors.AsType[*ioerr.Error](err) // it is one
+	e, _ := errors.AsType[*ioerr.Error](o.err) // it is one
 	if e.Outcome == ioerr.ShutdownInProgress {
-		return &l.refusals.shutdown
+		return &l.refusals().shutdown
+	}
+	why := &OpenError{Err: o.err}
+	if o.late {
+		why.Within = l.config.OpenWithin
 	}
 	return &ioerr.Error{
-		Outcome: e.Outcome, Origin: ioerr.Handle, Effect: ioerr.None, Label: label, Lane: l.lane, Err: &OpenError{err},
+		Outcome: e.Outcome, Origin: ioerr.Handle, Effect: ioerr.None, Label: label, Lane: l.lane, Lender: l.name(), Err: why,
 	}
 }
 
@@ -107,7 +112,7 @@ func (l *Lender[R]) notOpened(err error, label string) error {
 func (l *Lender[R]) opens(ctx context.Context, o *opening, slot lanegate.Slot, old *item) {
 	began := time.Now()
 	broken := func(why error) error {
-		return &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Leaf, Effect: ioerr.Done, Label: openLabel, Lane: l.lane, Err: why}
+		return &ioerr.Error{Outcome: ioerr.Failed, Origin: ioerr.Leaf, Effect: ioerr.Done, Label: openLabel, Lane: l.lane, Lender: l.name(), Err: why}
 	}
 	err := broken(ioerr.ErrGoexit)
 	var id handle.ID
@@ -138,6 +143,9 @@ func (l *Lender[R]) opens(ctx context.Context, o *opening, slot lanegate.Slot, o
 		defer func() { <-inside }()
 		return l.config.Open(ctx)
 	}, pool.Label(openLabel))
+	if o != nil {
+		o.late = err != nil && ctx.Err() != nil
+	}
 }
 
 // opened ends an opening, and hands its result to whoever waits for it, or to all.

@@ -72,12 +72,12 @@ func (l *Lender[R]) Stats() Stats {
 		return Stats{}
 	}
 	g := l.gate.Stats()
-	r := &g.Refused
+	refused := func(v lanegate.Verdict) uint64 { return g.Refused[v] + l.refused[v].Load() }
 	s := Stats{
 		Waiting: g.Waiting, Waits: l.waits.read(), Opens: l.openings.read(), WaitMax: time.Duration(l.waits.most.Load()),
 		Refused: Refused{
-			Exhausted: r[lanegate.Full], Overloaded: r[lanegate.Overloaded], Expired: r[lanegate.Expired] + l.left[lanegate.Expired].Load(),
-			Cancelled: r[lanegate.Ended] + l.left[lanegate.Ended].Load(), Reentry: l.reentered.Load(), Shutdown: r[lanegate.Closed],
+			Exhausted: refused(lanegate.Full), Overloaded: refused(lanegate.Overloaded), Expired: refused(lanegate.Expired),
+			Cancelled: refused(lanegate.Ended), Reentry: l.refused[lanegate.Busy].Load(), Shutdown: refused(lanegate.Closed),
 		},
 	}
 	l.mu.Lock()

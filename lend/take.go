@@ -67,12 +67,12 @@ func (l *Lender[R]) line(ctx context.Context, lc *lane.Call) (lanegate.Slot, err
 
 // refuse is the error of a caller who got no right.
 func (l *Lender[R]) refuse(ctx context.Context, v lanegate.Verdict, label string) error {
-	r := l.refusals
+	r := l.refusals()
 	switch v {
 	case lanegate.Full:
 		return &r.exhausted
 	case lanegate.Busy:
-		l.reentered.Add(1)
+		l.refused[lanegate.Busy].Add(1)
 		return &r.reentry
 	case lanegate.Overloaded:
 		return &r.full
@@ -90,7 +90,7 @@ func (l *Lender[R]) refuse(ctx context.Context, v lanegate.Verdict, label string
 
 // ended is the error of a caller whose context has ended before his call began.
 func (l *Lender[R]) ended(ctx context.Context, label string) *ioerr.Error {
-	e := &ioerr.Error{Outcome: ioerr.Cancelled, Origin: ioerr.Handle, Effect: ioerr.None, Label: label, Lane: l.lane}
+	e := &ioerr.Error{Outcome: ioerr.Cancelled, Origin: ioerr.Handle, Effect: ioerr.None, Label: label, Lane: l.lane, Lender: l.name()}
 	e.Err = cmp.Or(context.Cause(ctx), ctx.Err(), context.Canceled)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		e.Outcome = ioerr.TimedOut
