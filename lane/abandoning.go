@@ -203,29 +203,48 @@ func (l *Abandoning) Enter(ctx context.Context, c Call) (Slot, error) {
 
 // Carry implements [Carrier].
 func (l *Abandoning) Carry(ctx context.Context, c Call, t Task) error {
-	if ctx == nil {
-		return noContext()
-	}
-	done := ctx.Done() // before anything is held: it is the caller's, and could panic
-	slot, err := l.Enter(ctx, c)
+	k, err := l.start(ctx, &c, t)
 	if err != nil {
 		return err
 	}
-	if err := l.stuckOn(&c); err != nil { // what it waited behind has been left meanwhile
+	return k.Wait()
+}
+
+// Start implements [Starter].
+func (l *Abandoning) Start(ctx context.Context, c Call, t Task) (Started, error) {
+	k, err := l.start(ctx, &c, t)
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// start admits a call and gets it going.
+func (l *Abandoning) start(ctx context.Context, c *Call, t Task) (*carried, error) {
+	if ctx == nil {
+		return nil, noContext()
+	}
+	done := ctx.Done() // before anything is held: it is the caller's, and could panic
+	slot, err := l.Enter(ctx, *c)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.stuckOn(c); err != nil { // what it waited behind has been left meanwhile
 		l.turned.Add(1)
 		l.Leave(slot)
-		return err
+		return nil, err
 	}
 	k, _ := l.cache.Get().(*carried)
 	if k == nil {
 		k = newCarried()
 	}
 	k.lane, k.task, k.slot, k.owner = l, t, slot, c.Owner
+	k.ctx, k.done = ctx, done
 	k.info = LeftCall{Label: c.Label, Key: c.Key, Handle: c.Handle}
 	if l.signal != nil {
 		k.thread, k.entered = interrupt.NewCall(l.signal), make(chan struct{})
 	}
 	l.begin(k)
 	go k.start() // see carried
-	return l.await(ctx, done, k)
+	return k, nil
 }

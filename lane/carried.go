@@ -29,6 +29,8 @@ type carried struct {
 	start func() // run, as a value: a go statement of a method would allocate one each time
 
 	lane *Abandoning
+	ctx  context.Context //nolint:containedctx // the caller's
+	done <-chan struct{} // of ctx
 	task Task
 	slot Slot
 	info LeftCall
@@ -72,104 +74,13 @@ func (k *carried) run() {
 	k.task.Run(Thread{})
 }
 
-// now is the time on the lane's clock, in nanoseconds.
-func (l *Abandoning) now() int64 { return int64(time.Since(l.epoch)) }
-
-// begin puts a call under the eyes of the watch.
-func (l *Abandoning) begin(k *carried) {
-	k.began = l.now()
-	l.mu.Lock()
-	l.running.pushBack(k)
-	l.arm(k.began)
-	var wake []*carried
-	if cause, ok := l.givenUp[k.owner]; ok {
-		wake = l.hurry(wake, k, cause)
-	}
-	l.mu.Unlock()
-	wakeAll(wake)
-}
-
-// arm sets the watch for the oldest call, one timer for all: their limits are the
-// same, so they become overdue in the order in which they began. mu is held.
-func (l *Abandoning) arm(now int64) {
-	k := l.running.head
-	if l.armed || k == nil || l.rules.CallLimit == NoLimit {
-		return
-	}
-	l.armed = true
-	d := time.Duration(k.began-now) + l.rules.CallLimit
-	if l.watch == nil {
-		l.watch = time.AfterFunc(d, l.look)
-	} else {
-		l.watch.Reset(d)
-	}
-}
-
-// look is the goroutine of the watch: it tells the callers of overdue calls to leave.
-func (l *Abandoning) look() {
-	now := l.now()
-	l.mu.Lock()
-	l.armed = false
-	var wake []*carried
-	for k := l.running.head; k != nil && now-k.began >= int64(l.rules.CallLimit); k = l.running.head {
-		wake = l.hurry(wake, k, ioerr.ErrCallLimit)
-	}
-	l.arm(now)
-	l.mu.Unlock()
-	wakeAll(wake)
-}
-
-// hurry has the caller of a running call told to leave it, and adds the call to those
-// that are to be woken after mu, which is held.
-func (l *Abandoning) hurry(wake []*carried, k *carried, cause error) []*carried {
-	l.running.remove(k)
-	k.overdue, k.cause = true, cause
-	if k.posted {
-		return wake
-	}
-	k.posted = true
-	return append(wake, k)
-}
-
-func wakeAll(calls []*carried) {
-	for _, k := range calls {
-		k.Wake()
-	}
-}
-
-// GiveUp implements [Carrier].
-func (l *Abandoning) GiveUp(owner uint64, cause error) {
-	l.mu.Lock()
-	if l.givenUp == nil {
-		l.givenUp = make(map[uint64]error)
-	}
-	l.givenUp[owner] = cause
-	var wake []*carried
-	for k := l.running.head; k != nil; {
-		next := k.next
-		if k.owner == owner {
-			wake = l.hurry(wake, k, cause)
-		}
-		k = next
-	}
-	l.mu.Unlock()
-	wakeAll(wake)
-}
-
-// Forget implements [Gated].
-func (l *Abandoning) Forget(owner uint64) {
-	l.gated.Forget(owner)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.givenUp, owner)
-}
-
-// await waits for the end of a call, or leaves it: when its context or the limit has
-// ended, and then the grace.
+// Wait implements [Started]. It waits for the end of the call, or leaves it: when its
+// context or the limit has ended, and then the grace.
 //
 // Nothing of the caller's is called here that could panic: the call runs, and what it
 // holds is not the caller's to give back any more.
-func (l *Abandoning) await(ctx context.Context, done <-chan struct{}, k *carried) error {
+func (k *carried) Wait() error {
+	l, ctx, done := k.lane, k.ctx, k.done
 	var (
 		grace *time.Timer
 		over  <-chan time.Time

@@ -26,6 +26,25 @@ type Carrier interface {
 	GiveUp(owner uint64, cause error)
 }
 
+// Starter is a Carrier that tells its callers when it has admitted a call, so that whoever
+// makes many need not wait for one before the next. The lanes of this package that carry are
+// Starters. A lane that is made of one and has a Carry of its own needs a Start of its own.
+type Starter interface {
+	Carrier
+
+	// Start is Carry up to the moment when the call has its slot: it does not wait for
+	// the task. The errors are those of Carry for a call that never runs; with
+	// Call.NoWait ErrReentry comes from Start only. Calls that were started begin in that
+	// order, as far as one can be told from the other.
+	Start(ctx context.Context, c Call, t Task) (Started, error)
+}
+
+// Started is a call that was admitted. Wait is the rest of Carry, with the same errors, and
+// must be called, once.
+type Started interface {
+	Wait() error
+}
+
 // Task is a call as a Carrier sees it. The methods are called by the lane only, each at
 // most once; Ending perhaps while Run runs or when End was called, Left perhaps while Run
 // runs. Only Run may end its goroutine, and none panics.

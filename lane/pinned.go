@@ -175,52 +175,8 @@ func (l *Pinned) Enter(ctx context.Context, c Call) (Slot, error) {
 // Try implements [Gated]. It is false, as Enter would refuse.
 func (l *Pinned) Try() (Slot, bool) { return Slot{}, false }
 
-// Carry implements [Carrier]. Beside the errors of Enter on other lanes there is the
-// *ioerr.StartError. A call that panics is for the task to recover.
-func (l *Pinned) Carry(ctx context.Context, c Call, t Task) error {
-	_, err := l.CarryBatch(ctx, c, []Task{t})
-	return err
-}
-
 // GiveUp implements [Carrier]. Nobody leaves a call here.
 func (l *Pinned) GiveUp(uint64, error) {}
-
-// CarryBatch is Carry for tasks that run one after another on one thread, in one slot,
-// for the price of one wake-up. If one of them taints its thread or ends it, those behind
-// it run on another. The first n have run, and End was called for them, after the last
-// one; the others never will. The error, which says why, is nil if all have run.
-func (l *Pinned) CarryBatch(ctx context.Context, c Call, tasks []Task) (n int, err error) {
-	slot, err := l.gated.Enter(ctx, c)
-	if err != nil {
-		return 0, err
-	}
-	h := l.pack(tasks)
-	l.tail(1)
-	defer l.tail(-1)
-	n, faults, why := l.hand(ctx, &c, slot, h)
-	for i, t := range tasks[:n] {
-		t.End(false, faultOf(faults, i))
-	}
-	l.unpack(h)
-	return n, why
-}
-
-// hand has the tasks run and gives back the slot, also if the caller's context panics.
-func (l *Pinned) hand(ctx context.Context, c *Call, slot Slot, h *handed) (n int, faults, why error) {
-	why = context.Canceled // for one that panics
-	defer func() {
-		switch {
-		case n > 0 || why == nil:
-		case errors.Is(why, ioerr.ErrReentry):
-			l.reentered.Add(1)
-		default:
-			l.dropped.Add(1)
-		}
-		l.Leave(slot)
-	}()
-	n, faults, why = l.own.Hand(ctx, h.list, c.NoWait)
-	return n, faults, why
-}
 
 // tail counts calls that have a slot or are in their last steps without one.
 func (l *Pinned) tail(n int) {
@@ -245,55 +201,6 @@ func (l *Pinned) Drain(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return nil
-}
-
-// faultOf is what went wrong with the thread after the task at place i.
-func faultOf(faults error, i int) error {
-	switch e := faults.(type) { //nolint:errorlint // the tree is that of package pinned
-	case *ioerr.RestoreError:
-		if e.Task == i {
-			return e
-		}
-	case interface{ Unwrap() []error }:
-		var mine []error
-		for _, err := range e.Unwrap() {
-			mine = append(mine, faultOf(err, i))
-		}
-		return errors.Join(mine...)
-	}
-	return nil
-}
-
-// handed is tasks of this package as tasks of package pinned.
-type handed struct {
-	tasks []pinnedTask
-	list  []pinned.Task // the same
-}
-
-type pinnedTask struct{ Task }
-
-// Run implements [pinned.Task].
-func (t *pinnedTask) Run(on *pinned.Thread) { t.Task.Run(Thread{on, on.Seq()}) }
-
-func (l *Pinned) pack(tasks []Task) *handed {
-	h, _ := l.cache.Get().(*handed)
-	if h == nil || cap(h.tasks) < len(tasks) {
-		h = &handed{make([]pinnedTask, len(tasks)), make([]pinned.Task, len(tasks))}
-		for i := range h.tasks {
-			h.list[i] = &h.tasks[i]
-		}
-	}
-	h.tasks, h.list = h.tasks[:len(tasks)], h.list[:len(tasks)]
-	for i, t := range tasks {
-		h.tasks[i].Task = t
-	}
-	return h
-}
-
-// unpack takes back what nobody uses any more.
-func (l *Pinned) unpack(h *handed) {
-	clear(h.tasks)
-	l.cache.Put(h)
 }
 
 // Stats implements [Lane].

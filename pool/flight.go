@@ -175,41 +175,27 @@ func (c *core) guarded(fn func() error) (err error) {
 }
 
 // carry is admit on a lane that runs calls itself. That wants somebody who waits for the
-// call: a goroutine does.
+// call: a goroutine does, from when it is admitted.
 func (f *flight[T]) carry(carrier lane.Carrier, lc *lane.Call, opts []Option, apart bool) error {
-	c, call := f.core, *lc // a copy, so that only here it is on the heap
-	t := newParcel[T](c)
-	t.stay = stay{core: c}
+	t := newParcel[T](f.core)
+	t.stay = stay{core: f.core}
 	t.fn = f.fn
-	begun, refused := make(chan struct{}), make(chan error, 1)
-	var panicked any // by the lane or by a context of somebody's making; told by refused
-	t.tell = func() { close(begun) }
-	send := func() {
-		var v T
-		var err error
-		defer func() {
-			select {
-			case <-begun:
-				f.over(&v, &err)
-			default:
-				panicked = recover()
-				refused <- err
-			}
-		}()
-		v, err = t.send(f.ctx, carrier, &c.here, call, opts)
-	}
-	if apart {
-		go send()
-	} else {
-		send()
-	}
-	select {
-	case <-begun:
-		return nil
-	case err := <-refused:
-		if panicked != nil {
-			panic(panicked)
-		}
+	started, err := t.dispatch(f.ctx, starterOf(carrier), &f.core.here, *lc, opts)
+	switch {
+	case err != nil:
 		return err
+	case apart:
+		go f.await(t, started)
+	default:
+		f.await(t, started)
 	}
+	return nil
+}
+
+// await waits for the end of a call that the lane runs.
+func (f *flight[T]) await(t *parcel[T], started lane.Started) {
+	var v T
+	var err error
+	defer func() { f.over(&v, &err) }()
+	v, err = t.receive(f.ctx, started.Wait())
 }

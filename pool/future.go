@@ -48,8 +48,9 @@ func Async[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (
 }
 
 // Concurrent starts a call that runs beside its caller, or returns an error: then it never
-// runs. That is an *ioerr.ConcurrencyError (ErrConcurrencyUnavailable) if no slot is free,
-// or if the lane runs all calls in their callers (lane.Inline); otherwise see [Async].
+// runs. That is an *ioerr.ConcurrencyError (ErrConcurrencyUnavailable) if no slot is free (on
+// a lane.Pinned: no thread), or if the lane runs all calls in their callers (lane.Inline);
+// otherwise see [Async].
 func Concurrent[T, R any](ctx context.Context, p *Pool[R], fn func(context.Context) (T, error), opts ...Option) (*Future[T], error) {
 	f, err := start(ctx, p.own(), fn, true, opts)
 	if err != nil {

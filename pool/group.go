@@ -68,14 +68,15 @@ func (p *Pool[R]) Group(config GroupConfig) (*Group, error) {
 }
 
 // Go starts a call as a member of the group, as [Async] does: it returns when the call has
-// begun. It waits for room in the group first (Limit); from inside a member of this group
+// its slot. It waits for room in the group first (Limit); from inside a member of this group
 // it does not, but runs the call at once, in the caller, when there is none.
 //
 // The context of the call ends with ctx, and when the group is called off. If ctx is that of
 // a member of this group, the new one has what that one was started with in its place, so
 // that it may go on when that one has ended.
 //
-// An error is that of a call that was refused; it is not one of the group's. The group
+// An error is that of a call that was refused; it is not one of the group's. (A lane.Pinned
+// that has a slot for a call and then no thread refuses it later: that is one.) The group
 // itself refuses calls from the time when it was called off until Wait has returned, with
 // what called it off, as Cancelled.
 func (g *Group) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {

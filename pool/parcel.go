@@ -24,9 +24,8 @@ type parcel[T any] struct {
 	stick    func(label string, age time.Duration) // makes the handle refuse callers; nil outside transactions
 	giveBack func(left bool)                       // of the lease; nil outside transactions
 
-	tell func() // hears that the call begins; or nil
-
 	name     string
+	now      bool        // ErrReentry is told as it is
 	threaded bool        // the caller's context names a thread
 	carried  atomic.Bool // it has come to run
 	left     atomic.Bool
@@ -49,64 +48,6 @@ func newParcel[T any](c *core) *parcel[T] {
 	return new(parcel[T])
 }
 
-// send has the call run by the lane and waits for it as long as that allows. lc is what the
-// options say; with NoWait ErrReentry is told as it is.
-func (t *parcel[T]) send(ctx context.Context, carrier lane.Carrier, at *site, lc lane.Call, opts []Option) (v T, err error) {
-	c := t.core
-	t.at, t.ctx = at, ctx
-	if !c.unguarded {
-		t.mark = &mark{Context: ctx, site: at}
-		t.ctx = ownContext{t.mark}
-	}
-	over, left := false, false // it has ended and is the caller's again; it is left
-	defer func() {
-		switch {
-		case over:
-			*t = parcel[T]{}
-			c.parcels.Put(t)
-		case left:
-		case !t.carried.Load(): // refused; else the lane panicked, and it is the goroutine's
-			t.leave()
-			if t.giveBack != nil {
-				t.giveBack(false)
-			}
-		}
-	}()
-	if !t.plain {
-		_, t.threaded = lane.ThreadOf(ctx)
-	}
-	if t.undo, err = undoOf[T](opts); err != nil {
-		return v, c.count(invalid(err))
-	}
-	if c.gate != nil && at == &c.here {
-		if e := c.goInside(&t.stay); e != nil {
-			return v, c.count(e)
-		}
-	}
-	if t.until != nil {
-		lc.Accept = *t.until
-	}
-	now := lc.NoWait
-	lc.Owner, lc.Handle, lc.NoWait = c.owner, at.id.Uint64(), now || t.nested(ctx)
-	t.name = lc.Label
-	t.list(t.name, waitsForLane)
-	err = carrier.Carry(ctx, lc, t)
-	if over = err == nil; over {
-		if t.err != nil {
-			err = t.count()
-		}
-		return t.v, err
-	}
-	why, ok := errors.AsType[*ioerr.LeftError](err)
-	if left = ok; left {
-		return v, c.leftBehind(ctx, why, lc.Label, at.id)
-	}
-	if now && errors.Is(err, ioerr.ErrReentry) {
-		return v, err
-	}
-	return v, c.refuse(ctx, err, ioerr.Lane, lc.Label, at.id)
-}
-
 // Run implements [lane.Task].
 func (t *parcel[T]) Run(on lane.Thread) {
 	t.carried.Store(true)
@@ -118,9 +59,6 @@ func (t *parcel[T]) Run(on lane.Thread) {
 		return
 	}
 	t.begun = true
-	if t.tell != nil {
-		t.tell()
-	}
 	t.list(t.name, runs)
 	defer func() {
 		if !t.ended {

@@ -106,29 +106,9 @@ func (o *options) lanes(r *row) error {
 	call := func(context.Context) error {
 		return r.meter.call(func() error { return block.For(o.each) })
 	}
-	if _, carries := l.(lane.Carrier); carries {
-		return o.callers(r, l, call)
-	}
 	return r.group(l, func(ctx context.Context, g *pool.Group) error {
 		return o.times(func() error { return g.Go(ctx, call) })
 	})
-}
-
-// callers makes each call from a goroutine of its own: a group would start them one by one,
-// and each time wait until the lane, which runs calls itself, has begun.
-func (o *options) callers(r *row, l lane.Lane, call func(context.Context) error) error {
-	p, err := pool.New(pool.Config[struct{}]{Lane: l, OwnsLane: true})
-	if err != nil {
-		return errors.Join(err, l.Shutdown(context.Background()))
-	}
-	r.end = p.Close
-	r.round = func(ctx context.Context) error {
-		return o.goroutines(o.n, func(time.Duration) error {
-			_, err := pool.Offload(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
-			return err
-		})
-	}
-	return nil
 }
 
 // timers has the calls wait for their time. What runs on the lane then is nothing.

@@ -8,68 +8,27 @@ import (
 	"github.com/iolane/iolane/ioerr"
 )
 
-// job is what one caller has handed over: in the line (queued), then run by one thread,
+// Job is what one caller has handed over: in the line (queued), then run by one thread,
 // perhaps in the line again with what is left of a batch, then over. The caller sleeps
 // until it is over, and takes it out of the line if its context ends.
-type job struct {
-	signal.Parker // one token, when it is over
+type Job struct {
+	signal.Parker                 // one token, when it is over
+	ctx           context.Context //nolint:containedctx // the caller's
+	done          <-chan struct{} // of ctx
 	tasks         []Task
 	at            int   // the next task; owned by the thread that runs the job, else guarded by Threads.mu
 	faults        error // of tasks that have run; likewise
 	why           error // it is over although tasks are left; guarded by Threads.mu
 	queued        bool  // in the line; guarded by Threads.mu
 	inside        bool  // its caller is inside a task, and must not wait for one
-	next, prev    *job  // in the line; guarded by Threads.mu
+	next, prev    *Job  // in the line; guarded by Threads.mu
 }
 
-func (j *job) fail(err error) {
+func (j *Job) fail(err error) {
 	if j.faults != nil {
 		err = errors.Join(j.faults, err)
 	}
 	j.faults = err
-}
-
-// line is the order of the jobs that wait.
-type line struct {
-	head, tail *job
-	n          int
-}
-
-func (l *line) pushBack(j *job) {
-	j.queued, j.prev, j.next = true, l.tail, nil
-	if l.tail == nil {
-		l.head = j
-	} else {
-		l.tail.next = j
-	}
-	l.tail = j
-	l.n++
-}
-
-func (l *line) pushFront(j *job) {
-	j.queued, j.prev, j.next = true, nil, l.head
-	if l.head == nil {
-		l.tail = j
-	} else {
-		l.head.prev = j
-	}
-	l.head = j
-	l.n++
-}
-
-func (l *line) remove(j *job) {
-	if j.prev == nil {
-		l.head = j.next
-	} else {
-		j.prev.next = j.next
-	}
-	if j.next == nil {
-		l.tail = j.prev
-	} else {
-		j.next.prev = j.prev
-	}
-	j.queued, j.prev, j.next = false, nil, nil
-	l.n--
 }
 
 // Hand hands the tasks to one thread, for the price of one wake-up, and waits until they
@@ -90,15 +49,67 @@ func (s *Threads) Hand(ctx context.Context, tasks []Task, inside bool) (n int, f
 	if err := ctx.Err(); err != nil || len(tasks) == 0 {
 		return 0, nil, err
 	}
-	j := s.newJob()
-	defer s.recycle(j)
-	j.tasks, j.inside = tasks, inside
-	if err := s.enqueue(j); err != nil {
+	j, err := s.put(ctx, done, tasks, inside)
+	if err != nil {
 		return 0, nil, err
 	}
-	if j.Sleep(done, nil) == signal.Done {
+	return s.Wait(j)
+}
+
+// Put is Hand up to the moment when the tasks have their place in line; Wait must follow if
+// there is no error. Who is inside cannot wait for a thread to be started, since that may
+// fail: then the error is ioerr.ErrReentry, unless there is a thread that has nothing to do.
+func (s *Threads) Put(ctx context.Context, tasks []Task, inside bool) (*Job, error) {
+	done := ctx.Done()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	j, err := s.put(ctx, done, tasks, inside)
+	if err != nil {
+		return nil, err
+	}
+	lost, why := s.doubt(j)
+	if why == nil {
+		return j, nil
+	}
+	if lost {
+		j.Take()
+	}
+	s.recycle(j)
+	return nil, why
+}
+
+func (s *Threads) put(ctx context.Context, done <-chan struct{}, tasks []Task, inside bool) (*Job, error) {
+	j := s.newJob()
+	j.ctx, j.done, j.tasks, j.inside = ctx, done, tasks, inside
+	if err := s.enqueue(j); err != nil {
+		s.recycle(j)
+		return nil, err
+	}
+	return j, nil
+}
+
+// doubt says why a job that was put into the line just now is over without having begun
+// (lost: it has a token), or has no place there.
+func (s *Threads) doubt(j *Job) (lost bool, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !j.queued && j.why != nil && j.at == 0:
+		return true, j.why
+	case j.queued && j.inside && s.line.n > s.counts[idle]:
+		s.line.remove(j)
+		return false, ioerr.ErrReentry
+	}
+	return false, nil
+}
+
+// Wait is the rest of Hand. The job is not the caller's afterwards.
+func (s *Threads) Wait(j *Job) (n int, faults, why error) {
+	defer s.recycle(j)
+	if j.Sleep(j.done, nil) == signal.Done {
 		if s.withdraw(j) {
-			return j.at, j.faults, endOf(ctx)
+			return j.at, j.faults, endOf(j.ctx)
 		}
 		j.Take()
 	}
@@ -117,7 +128,7 @@ func endOf(ctx context.Context) (err error) {
 }
 
 // enqueue puts the job into the line and sees to it that somebody comes.
-func (s *Threads) enqueue(j *job) error {
+func (s *Threads) enqueue(j *Job) error {
 	s.mu.Lock()
 	if s.closing {
 		s.mu.Unlock()
@@ -133,7 +144,7 @@ func (s *Threads) enqueue(j *job) error {
 }
 
 // withdraw takes the job out of the line, unless it runs or is over.
-func (s *Threads) withdraw(j *job) bool {
+func (s *Threads) withdraw(j *Job) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !j.queued {
@@ -194,15 +205,15 @@ func (l line) end() {
 	}
 }
 
-func (s *Threads) newJob() *job {
-	if j, ok := s.jobs.Get().(*job); ok {
+func (s *Threads) newJob() *Job {
+	if j, ok := s.jobs.Get().(*Job); ok {
 		return j
 	}
-	return &job{Parker: signal.NewParker()}
+	return &Job{Parker: signal.NewParker()}
 }
 
 // recycle takes back a job that nobody will wake any more.
-func (s *Threads) recycle(j *job) {
-	*j = job{Parker: j.Parker}
+func (s *Threads) recycle(j *Job) {
+	*j = Job{Parker: j.Parker}
 	s.jobs.Put(j)
 }

@@ -258,6 +258,9 @@ func TestKeptThreadsSleepUntilClose(t *testing.T) {
 		if err := s.Run(t.Context(), taint); !errors.Is(err, ioerr.ErrKept) {
 			t.Fatalf("with all kept: %v", err)
 		}
+		if j, err := s.Put(t.Context(), []Task{taint}, false); j != nil || !errors.Is(err, ioerr.ErrKept) {
+			t.Fatalf("with all kept, without waiting: %v, %v", j, err)
+		}
 		lawful(t, s)
 		require.NoError(t, s.Close(context.Background()))
 		if got, want := s.Stats(), (Stats{Vacant: 2, Retired: 3}); got != want {

@@ -100,7 +100,7 @@ func (s *Threads) started(t *Thread, err error) {
 
 // next returns the next job for a thread, and sleeps until there is one; nil if there
 // will be none.
-func (s *Threads) next(t *Thread) *job {
+func (s *Threads) next(t *Thread) *Job {
 	for {
 		j, sleep := s.look(t)
 		if !sleep {
@@ -114,7 +114,7 @@ func (s *Threads) next(t *Thread) *job {
 // thread is idle and must sleep, or it must end. Only then the caller of the last job is
 // told: who comes again at once finds the thread idle, and does not meet it at mu, where
 // a locked goroutine that has to wait costs as much as one that has to be woken.
-func (s *Threads) look(t *Thread) (j *job, sleep bool) {
+func (s *Threads) look(t *Thread) (j *Job, sleep bool) {
 	s.mu.Lock()
 	if s.flight == t {
 		s.flight = nil
@@ -143,7 +143,7 @@ func (s *Threads) look(t *Thread) (j *job, sleep bool) {
 
 // run runs the tasks of a job, as long as the thread is fit for it. What is left to do
 // otherwise is for leave.
-func (t *Thread) run(j *job) (fit bool) {
+func (t *Thread) run(j *Job) (fit bool) {
 	t.job = j
 	for j.at < len(j.tasks) {
 		task := j.tasks[j.at]

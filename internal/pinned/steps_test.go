@@ -17,7 +17,7 @@ import (
 // step the laws are looked at; in the end everybody must have got an answer.
 
 type caller struct {
-	j       *job
+	j       *Job
 	ran     []int // how often each task has run
 	refused bool
 	left    bool // withdrew
@@ -118,7 +118,7 @@ func (s *steps) ends(a *actor) {
 
 // comes is a new caller.
 func (s *steps) comes() {
-	c := &caller{j: &job{Parker: signal.NewParker(), inside: s.r.IntN(4) == 0}, ran: make([]int, 1+s.r.IntN(3))}
+	c := &caller{j: &Job{Parker: signal.NewParker(), inside: s.r.IntN(4) == 0}, ran: make([]int, 1+s.r.IntN(3))}
 	for i := range c.ran {
 		c.j.tasks = append(c.j.tasks, Func(func(t *Thread) {
 			if t.tainted {

@@ -34,8 +34,8 @@ type Thread struct {
 	up       bool // Start has succeeded
 	tainted  bool
 	inTask   bool // a task has begun and not returned
-	job      *job // what it runs
-	over     *job // what it has run; its caller is told when the thread has looked further
+	job      *Job // what it runs
+	over     *Job // what it has run; its caller is told when the thread has looked further
 	restores []func() error
 
 	restoring bool // the functions run

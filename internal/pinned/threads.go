@@ -12,7 +12,7 @@ type Threads struct {
 	config Config
 	onMain func() bool   // the calling thread is the main thread
 	spawn  func(*Thread) // starts the goroutine of a thread
-	jobs   sync.Pool     // of *job that nobody uses
+	jobs   sync.Pool     // of *Job that nobody uses
 	over   signal.Latch  // closed, and the last goroutine has gone
 
 	mu      sync.Mutex // a leaf: nothing is called, locked or waited for under it

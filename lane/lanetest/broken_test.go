@@ -65,6 +65,7 @@ var broken = []struct {
 	{"a task is ended in its slot", []string{"ACarriedTaskRunsOnceAndEndsWithoutItsSlot"}},
 	{"a refused task is ended", []string{"ARefusedTaskIsNotTouched"}},
 	{"a task that ends its goroutine keeps its slot", []string{"ATaskThatEndsItsGoroutineCostsNoSlot"}},
+	{"Start waits for its task", []string{"StartWaitsForNoTask"}},
 	{"Shutdown lets Must in", []string{"GatedShutdownRefusesMustInTheEnd"}},
 }
 

@@ -20,6 +20,7 @@ type carried struct {
 	mu     sync.Mutex // guards what follows
 	visits map[lane.Slot]*visit
 	last   uint64
+	turn   bool
 }
 
 func newCarried(h *hall, l lane.Carrier) lane.Lane {
@@ -111,7 +112,7 @@ func (v *visit) carry(ctx context.Context, l lane.Carrier, c lane.Call) {
 // Enter implements [lane.Lane].
 func (l *carried) Enter(ctx context.Context, c lane.Call) (lane.Slot, error) {
 	v := newVisit(l.h)
-	go v.carry(ctx, l.Carrier, c)
+	go v.carry(ctx, l.way(), c)
 	select {
 	case <-v.runs:
 	case <-v.gone:
@@ -125,6 +126,29 @@ func (l *carried) Enter(ctx context.Context, c lane.Call) (lane.Slot, error) {
 	s := lane.Slot{Token: 1<<63 | l.last}
 	l.visits[s] = v
 	return s, nil
+}
+
+// way is how the next call comes: by Carry and, if the lane has it, by Start in turns.
+func (l *carried) way() lane.Carrier {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn = !l.turn
+	if s, ok := l.Carrier.(lane.Starter); ok && l.turn {
+		return inTwo{s}
+	}
+	return l.Carrier
+}
+
+// inTwo carries by Start and Wait.
+type inTwo struct{ lane.Starter }
+
+// Carry implements [lane.Carrier].
+func (l inTwo) Carry(ctx context.Context, c lane.Call, t lane.Task) error {
+	started, err := l.Start(ctx, c, t)
+	if err != nil {
+		return err
+	}
+	return started.Wait()
 }
 
 // Leave implements [lane.Lane].

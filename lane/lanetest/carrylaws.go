@@ -13,6 +13,7 @@ func carryLaws() []law {
 		{name: "ACarriedTaskRunsOnceAndEndsWithoutItsSlot", check: carriedTaskEndsOnce},
 		{name: "ARefusedTaskIsNotTouched", check: refusedTaskIsNotTouched},
 		{name: "ATaskThatEndsItsGoroutineCostsNoSlot", check: goexitCostsNoSlot},
+		{name: "StartWaitsForNoTask", check: startWaitsForNoTask},
 	}
 }
 
@@ -83,6 +84,11 @@ func refusedTaskIsNotTouched(h *hall) {
 		if err := l.Carry(ctx, c, v); err == nil {
 			h.Errorf("Carry returned nil where no call can run")
 		}
+		if s, ok := l.(lane.Starter); ok {
+			if started, err := s.Start(ctx, c, v); err == nil || started != nil {
+				h.Errorf("Start returned %v, %v where no call can run", started, err)
+			}
+		}
 		for method := range v.count {
 			if v.count[method].Load() != 0 {
 				h.Errorf("a method of a task was called that was refused")
@@ -114,4 +120,52 @@ func goexitCostsNoSlot(h *hall) {
 		h.Errorf("%d calls run after the last has ended", got)
 	}
 	h.allSlotsServe()
+}
+
+// startWaitsForNoTask: as many calls are started as there are slots, by one caller, while
+// none of them can end.
+func startWaitsForNoTask(h *hall) {
+	l := h.carrier(lane.Config{Workers: 3, Queue: 1})
+	s, ok := l.(lane.Starter)
+	if !ok {
+		h.Skip("the lane is not a lane.Starter")
+	}
+	for range 3 {
+		visits := make([]*visit, h.slots)
+		for i := range visits {
+			visits[i] = newVisit(h)
+		}
+		all := make(chan struct{})
+		go func() {
+			defer close(all)
+			for _, v := range visits {
+				v.start(s)
+			}
+		}()
+		h.await("all calls are started", func() bool { return isClosed(all) })
+		if got := l.Stats().Running; got != h.slots {
+			h.Errorf("%d calls run after %d were started", got, h.slots)
+		}
+		for _, v := range visits {
+			close(v.leave)
+			h.await("Wait returns when its task has ended", v.hasGone)
+		}
+	}
+	h.allSlotsServe()
+}
+
+// start has the lane start the call, and waits for it elsewhere.
+func (v *visit) start(l lane.Starter) {
+	started, err := l.Start(context.Background(), lane.Call{}, v)
+	if err != nil {
+		v.h.Errorf("Start returned %v where a slot is free", err)
+		close(v.gone)
+		return
+	}
+	go func() {
+		defer close(v.gone)
+		if err := started.Wait(); err != nil || v.count[wasEnded].Load() == 0 {
+			v.h.Errorf("Wait returned %v, and End was called %d times", err, v.count[wasEnded].Load())
+		}
+	}()
 }

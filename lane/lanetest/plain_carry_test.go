@@ -14,12 +14,20 @@ func newPlainCarrier(c lane.Config, fault string) plainCarrier {
 }
 
 func (l plainCarrier) Carry(ctx context.Context, c lane.Call, t lane.Task) error {
+	started, err := l.Start(ctx, c, t)
+	if err != nil {
+		return err
+	}
+	return started.Wait()
+}
+
+func (l plainCarrier) Start(ctx context.Context, c lane.Call, t lane.Task) (lane.Started, error) {
 	s, err := l.Enter(ctx, c)
 	if err != nil {
 		if l.is("a refused task is ended") {
 			t.End(false, nil)
 		}
-		return err
+		return nil, err
 	}
 	done := make(chan struct{})
 	go func() {
@@ -39,7 +47,17 @@ func (l plainCarrier) Carry(ctx context.Context, c lane.Call, t lane.Task) error
 		t.Run(lane.Thread{})
 		returned = true
 	}()
-	<-done
+	if l.is("Start waits for its task") {
+		<-done
+	}
+	return plainStarted(done), nil
+}
+
+// plainStarted is closed when the task has ended.
+type plainStarted chan struct{}
+
+func (s plainStarted) Wait() error {
+	<-s
 	return nil
 }
 
