@@ -15,7 +15,8 @@
 // What is ideal is -each times the number of turns that so many workers need; the ratio is to
 // that. Plain is the same without a library: goroutines, a channel as the bound, and for
 // timers goroutines that sleep. Each figure is the median of the rounds, which take turns
-// with those of plain; that of the first round, which makes the threads, is told apart.
+// with those of plain; that of the first round, which makes the threads, is told apart. One
+// round more, which is not measured, counts goroutines.
 //
 // A processor of the Go runtime is not free while a system call blocks, until the runtime's
 // monitor takes it away, so that short calls need more of them than the machine has (package

@@ -58,9 +58,7 @@ func (o *options) row(ctx context.Context, r *row) (got result, err error) {
 	var times, plain []time.Duration
 	for range o.rounds {
 		before := cost.Now()
-		look := time.AfterFunc(o.each/2, func() { r.meter.look(r.running) })
 		took, err := timed(r.procs, func() error { return r.round(ctx) })
-		look.Stop()
 		if err != nil {
 			return got, err
 		}
@@ -74,13 +72,27 @@ func (o *options) row(ctx context.Context, r *row) (got result, err error) {
 		}
 		plain = append(plain, took)
 	}
+	got.calls = r.meter.calls.Load()
+	if err := o.count(ctx, r); err != nil {
+		return got, err
+	}
 	got.name, got.ideal, got.first, got.wall = r.name, o.ideal(r), times[0], command.Median(times)
 	if r.plain != nil {
 		got.plain = command.Median(plain)
 	}
-	got.calls, got.atATime, got.threads = r.meter.calls.Load(), r.meter.most.Load(), threads()
+	got.atATime, got.threads = r.meter.most.Load(), threads()
 	got.goroutines = max(0, r.meter.goroutines.Load()-others)
 	return got, nil
+}
+
+// count makes a round more, which is looked at in its first turn. Those that are measured are
+// not: a timer in between has the runtime begin its wait in the kernel anew, in whole
+// milliseconds.
+func (o *options) count(ctx context.Context, r *row) error {
+	look := time.AfterFunc(o.each/2, func() { r.meter.look(r.running) })
+	defer look.Stop()
+	_, err := timed(r.procs, func() error { return r.round(ctx) })
+	return err
 }
 
 // timed says how long something takes with so many processors of the runtime; 0: those that
