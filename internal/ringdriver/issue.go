@@ -142,9 +142,9 @@ func (d *Driver) describe(s uring.Slot, op *fileop.Op) {
 	switch code, _ := opcode(op); code { //nolint:exhaustive // as in opcode
 	case uring.OpTimeout:
 		if op.Len == 0 { // else it is done again, until the same moment
-			op.Len = int64(endOf(r.Now(uring.Monotonic), op.Sleeping()))
+			op.Len = int64(endOf(r.Now(), op.Sleeping()))
 		}
-		r.TimeoutAt(s, time.Duration(op.Len), uring.Monotonic)
+		r.TimeoutAt(s, time.Duration(op.Len))
 	case uring.OpRead:
 		if place, ok := d.place(s, op.Rest()); ok {
 			r.ReadFixed(s, fdOf(op), op.Rest(), op.Offset(), place)

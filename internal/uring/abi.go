@@ -9,11 +9,8 @@ import "syscall"
 
 // Flags of io_uring_setup.
 const (
-	setupIOPoll       = 1 << 0  // the owner polls the device for completions
-	setupSQPoll       = 1 << 1  // a thread of the kernel takes the submissions
 	setupCQSize       = 1 << 3  // since 5.5: params.cqEntries is what we want
 	setupSubmitAll    = 1 << 7  // since 5.18: one bad entry does not end a submission
-	setupCoopTaskrun  = 1 << 8  // since 5.19: no interrupt for completions
 	setupTaskrunFlag  = 1 << 9  // since 5.19: sqTaskrun says that there are some
 	setupSingleIssuer = 1 << 12 // since 6.0: one thread submits
 	setupDeferTaskrun = 1 << 13 // since 6.1: completions are made in enter only
@@ -23,14 +20,12 @@ const (
 // Flags of io_uring_enter.
 const (
 	enterGetEvents  = 1 << 0
-	enterSQWakeup   = 1 << 1
 	enterExtArg     = 1 << 3
 	enterRegistered = 1 << 4 // the descriptor is one of IORING_REGISTER_RING_FDS
 )
 
 // Flags that the kernel sets in the submission queue.
 const (
-	sqNeedWakeup = 1 << 0
 	sqCQOverflow = 1 << 1
 	sqTaskrun    = 1 << 2
 )
@@ -67,9 +62,7 @@ const (
 
 	cqeMore = 1 << 1
 
-	timeoutAbs      = 1 << 0
-	timeoutBoottime = 1 << 2
-	timeoutRealtime = 1 << 3
+	timeoutAbs = 1 << 0
 
 	cancelAll = 1 << 0
 	cancelAny = 1 << 2

@@ -76,7 +76,7 @@ func (r *Ring) Cancel(s Slot) Attempt {
 	if o := &r.slots[index]; o.generation != s.generation() || o.state != busySlot || o.cancelling || o.done {
 		return Pointless
 	}
-	if r.room == 0 && !r.makeRoom() {
+	if r.room == 0 {
 		return NotNow
 	}
 	return r.cancel(index)

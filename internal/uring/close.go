@@ -32,14 +32,14 @@ func (r *Ring) Close(timeout time.Duration, done func(Completion)) error {
 		r.state = stateClosing
 		r.drop()
 	}
-	now := r.kernel.now(Monotonic)
+	now := r.kernel.now()
 	end, next, pause := now+timeout, now, sweepFirst
 	for {
 		r.Reap(done)
 		if r.busy == 0 {
 			break
 		}
-		now = r.kernel.now(Monotonic)
+		now = r.kernel.now()
 		if timeout >= 0 && now >= end && pause > sweepFirst { // cancelled once at least
 			return &LeftError{InFlight: r.Busy(), Cause: r.cause}
 		}

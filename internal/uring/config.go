@@ -3,10 +3,13 @@ package uring
 import (
 	"fmt"
 	"math/bits"
-	"time"
 )
 
 // Config says what ring is wanted. The zero value is a good one.
+//
+// No thread of the kernel ever takes the submissions (SQPOLL), and nobody polls a device
+// (IOPOLL): the one wants a processor of its own, and took twice the time where it had none;
+// the other wants devices with poll queues.
 type Config struct {
 	// Slots is how many operations there may be at a time, also those that are not
 	// handed over yet. 256 if zero; at most MaxSlots.
@@ -19,16 +22,6 @@ type Config struct {
 	// Close are called on that thread. The kernel then makes completions in Enter only,
 	// and interrupts nobody.
 	Thread bool
-	// Coop makes the kernel not interrupt the thread that submits in order to complete
-	// an operation; it completes at the next system call of that thread.
-	Coop bool
-	// SQPoll makes a thread of the kernel take the submissions. It spins, so it wants a
-	// processor of its own, and goes to sleep after SQPollIdle (a second if zero).
-	SQPoll     bool
-	SQPollIdle time.Duration
-	// IOPoll makes Enter poll the device. Only reads and writes of files opened with
-	// O_DIRECT on devices with poll queues work then, and Wake does not.
-	IOPoll bool
 }
 
 // MaxSlots is the most that Config.Slots may be: the longest completion queue, less the
@@ -59,9 +52,6 @@ func (c *Config) check() error {
 	}
 	if c.Entries < 1 || c.Entries > maxSQ {
 		return bad("Entries", c.Entries)
-	}
-	if c.SQPollIdle < 0 {
-		return bad("SQPollIdle", c.SQPollIdle)
 	}
 	return nil
 }

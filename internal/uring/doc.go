@@ -68,10 +68,7 @@
 //	                  which loads it, may write over them
 //
 // So our stores must release and our loads acquire. The operations of sync/atomic do, and
-// are sequentially consistent besides; the kernel's thread of Config.SQPoll needs that,
-// too: it goes to sleep in the order "raise the flag, look at the tail", and we go "store the
-// tail, look at the flag", so one of us sees the other. Whatever else is in the shared
-// memory is written by one side between two of these steps and needs no atomics.
+// are sequentially consistent besides. Whatever else is in the shared memory is written by one side between two of these steps and needs no atomics.
 //
 // # When something fails
 //

@@ -56,7 +56,7 @@ func (r *Ring) Enter(submit, wait int, timeout time.Duration) error {
 func (r *Ring) enter(submit, wait int, timeout time.Duration) error {
 	var end time.Duration
 	if wait > 0 && timeout > 0 {
-		end = r.kernel.now(Monotonic) + timeout
+		end = r.kernel.now() + timeout
 	}
 	r.sq.publish()
 	asked := wait > 0 // completions that the kernel has put off are wanted, too
@@ -79,16 +79,13 @@ func (r *Ring) enter(submit, wait int, timeout time.Duration) error {
 		got := r.call(n, need, flags, r.until(end, need > 0))
 		submit -= got.taken
 		e := got.e
-		if e == 0 && n > 0 && got.taken == 0 && !r.sq.poller {
+		if e == 0 && n > 0 && got.taken == 0 {
 			e = errAGAIN
 		}
 		switch {
 		case e == 0 || e == errINTR:
 			// Fewer were taken than there are, which ends the wait, or a signal has: again.
-			if end > 0 && need > 0 && r.kernel.now(Monotonic) >= end {
-				return nil
-			}
-			if need == 0 && r.sq.poller {
+			if end > 0 && need > 0 && r.kernel.now() >= end {
 				return nil
 			}
 		case e == errTIME:
@@ -142,20 +139,13 @@ func (r *Ring) need(wait int) int {
 // flags returns those of the call, and whether there has to be one.
 func (r *Ring) flags(submit int, wait, asked bool) (flags uint32, call bool) {
 	shared := uint32(0)
-	if r.polled || r.sq.poller || asked {
+	if r.deferred || asked {
 		shared = r.sq.flags()
 	}
-	call = submit > 0 || wait
-	if r.sq.poller {
-		call = wait
-		if submit > 0 && shared&sqNeedWakeup != 0 {
-			flags, call = enterSQWakeup, true
-		}
-	}
-	if wait || r.polled || shared&sqCQOverflow != 0 {
+	if wait || r.deferred || shared&sqCQOverflow != 0 {
 		flags |= enterGetEvents
 	}
-	call = call || shared&(sqCQOverflow|sqTaskrun) != 0 || r.polled && asked
+	call = submit > 0 || wait || shared&(sqCQOverflow|sqTaskrun) != 0 || r.deferred && asked
 	return flags, call
 }
 
@@ -164,7 +154,7 @@ func (r *Ring) until(end time.Duration, wait bool) *extArg {
 	if end == 0 || !wait {
 		return nil
 	}
-	rest := max(end-r.kernel.now(Monotonic), 0)
+	rest := max(end-r.kernel.now(), 0)
 	r.timeout = timespec{sec: int64(rest / time.Second), nsec: int64(rest % time.Second)}
 	r.arg = extArg{ts: uint64(uintptr(unsafe.Pointer(&r.timeout)))}
 	return &r.arg
@@ -188,7 +178,7 @@ func (r *Ring) call(submit, wait int, flags uint32, arg *extArg) entered {
 	r.stats.Enters++
 	_, e := r.kernel.enter(r.enterFD, uint32(submit), uint32(wait), flags|r.enterFlags, arg, wait == 0 && r.weight <= lightBytes)
 	// How many were taken is the head's to say: it is right also when the call was
-	// interrupted after it had submitted, and when a poller submits.
+	// interrupted after it had submitted.
 	return entered{taken: r.advance(), e: e}
 }
 

@@ -116,10 +116,6 @@ func TestNobodyWaitsForMoreThanCanCome(t *testing.T) {
 		t.Error(err, f.ready())
 	}
 	r.Reap(nil)
-	f, r = ring(t, Config{IOPoll: true}) // nothing that could wake it
-	if err := r.Enter(All, 1, -1); err != nil {
-		t.Error(err)
-	}
 	if f.waits > 0 {
 		t.Error("waited for ever")
 	}

@@ -134,9 +134,9 @@ func (f *fake) wake(int) {
 
 func (f *fake) isWake(e sqe) bool { return e.opcode == OpRead && e.len == 8 && e.off == ^uint64(0) }
 
-func (f *fake) memlock() uint64         { return 1 << 20 }
-func (f *fake) now(Clock) time.Duration { return f.clock }
-func (f *fake) sleep(d time.Duration)   { f.clock += d; f.calls["sleep"]++ }
+func (f *fake) memlock() uint64       { return 1 << 20 }
+func (f *fake) now() time.Duration    { return f.clock }
+func (f *fake) sleep(d time.Duration) { f.clock += d; f.calls["sleep"]++ }
 
 func (f *fake) enter(_ int, submit, wait, flags uint32, arg *extArg, _ bool) (int, syscall.Errno) {
 	e := f.asked("enter")

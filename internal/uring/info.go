@@ -57,9 +57,8 @@ type flagName struct {
 
 func flagNames() []flagName {
 	return []flagName{
-		{setupIOPoll, "IOPOLL"}, {setupSQPoll, "SQPOLL"}, {setupCQSize, "CQSIZE"}, {setupSubmitAll, "SUBMIT_ALL"},
-		{setupCoopTaskrun, "COOP_TASKRUN"}, {setupTaskrunFlag, "TASKRUN_FLAG"}, {setupSingleIssuer, "SINGLE_ISSUER"},
-		{setupDeferTaskrun, "DEFER_TASKRUN"}, {setupNoSQArray, "NO_SQARRAY"},
+		{setupCQSize, "CQSIZE"}, {setupSubmitAll, "SUBMIT_ALL"}, {setupTaskrunFlag, "TASKRUN_FLAG"},
+		{setupSingleIssuer, "SINGLE_ISSUER"}, {setupDeferTaskrun, "DEFER_TASKRUN"}, {setupNoSQArray, "NO_SQARRAY"},
 	}
 }
 

@@ -26,6 +26,7 @@ type kernel interface {
 
 	// memlock is how many bytes this process may lock.
 	memlock() uint64
-	now(c Clock) time.Duration
+	// now reads the monotonic clock, which is that of timeouts.
+	now() time.Duration
 	sleep(d time.Duration)
 }

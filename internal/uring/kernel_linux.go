@@ -78,18 +78,10 @@ func (linux) memlock() uint64 {
 
 const rlimitMemlock = 8
 
-func (linux) now(c Clock) time.Duration {
-	// Three clocks, by their numbers; the vDSO is not needed for what happens so rarely.
-	id := uintptr(1)
-	switch c {
-	case Monotonic:
-	case Boottime:
-		id = 7
-	case Realtime:
-		id = 0
-	}
+func (linux) now() time.Duration {
+	const monotonic = 1 // the vDSO is not needed for what happens so rarely
 	var ts syscall.Timespec
-	_, _, _ = syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, id, uintptr(unsafe.Pointer(&ts)), 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, monotonic, uintptr(unsafe.Pointer(&ts)), 0)
 	runtime.KeepAlive(&ts)
 	return time.Duration(ts.Nano())
 }

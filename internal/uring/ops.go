@@ -89,31 +89,11 @@ func Pieces(pieces []Iovec, bufs ...[]byte) []Iovec {
 	return pieces
 }
 
-// Clock is a clock of the kernel.
-type Clock uint8
-
-// Clocks of TimeoutAt.
-const (
-	Monotonic Clock = iota // does not count the time that the machine sleeps
-	Boottime               // counts it
-	Realtime               // the time of the day, which somebody may set
-)
-
 // Timeout describes waiting for d. It completes with -ETIME when d has passed.
 func (r *Ring) Timeout(s Slot, d time.Duration) { r.timer(s, d, 0) }
 
-// TimeoutAt describes waiting until a clock reads at; see Now.
-func (r *Ring) TimeoutAt(s Slot, at time.Duration, c Clock) {
-	flags := uint32(timeoutAbs)
-	switch c {
-	case Monotonic:
-	case Boottime:
-		flags |= timeoutBoottime
-	case Realtime:
-		flags |= timeoutRealtime
-	}
-	r.timer(s, at, flags)
-}
+// TimeoutAt describes waiting until it is at; see Now.
+func (r *Ring) TimeoutAt(s Slot, at time.Duration) { r.timer(s, at, timeoutAbs) }
 
 func (r *Ring) timer(s Slot, d time.Duration, flags uint32) {
 	o, e := r.describe(s, nil)

@@ -19,11 +19,11 @@ type Ring struct {
 	ringMem    []byte // both queues
 	sqeMem     []byte
 
-	sq     submission
-	cq     completions
-	room   int   // places in the submission queue that Take may grant; 0 unless open
-	weight int64 // bytes that may be copied while what is filled is submitted: see call
-	polled bool  // completions may be made in enter only
+	sq       submission
+	cq       completions
+	room     int   // places in the submission queue that Take may grant; 0 unless open
+	weight   int64 // bytes that may be copied while what is filled is submitted: see call
+	deferred bool  // completions are made in enter only
 
 	slots   []slot   // and those of the ring's own at the end
 	free    []uint32 // stack of free ones
@@ -72,7 +72,7 @@ func (r *Ring) Stats() Stats { return r.stats }
 
 // Filled is how many operations and cancellations have been described and not been taken
 // by the kernel yet.
-func (r *Ring) Filled() int { return int(r.sq.filled - r.sq.head()) }
+func (r *Ring) Filled() int { return int(r.sq.filled - r.sq.consumed) }
 
 // Busy is how many operations have been described and not been reaped.
 func (r *Ring) Busy() int {
@@ -97,8 +97,8 @@ func (r *Ring) Err() error {
 	return ErrClosed
 }
 
-// Now is the present reading of a clock, for TimeoutAt.
-func (r *Ring) Now(c Clock) time.Duration { return r.kernel.now(c) }
+// Now is the present time, for TimeoutAt.
+func (r *Ring) Now() time.Duration { return r.kernel.now() }
 
 // retire takes the ring out of use: the kernel has answered step with e.
 func (r *Ring) retire(step string, e syscall.Errno) {

@@ -60,9 +60,7 @@ func wait(t testing.TB, r *Ring, s Slot) Completion {
 func configs() map[string]Config {
 	return map[string]Config{
 		"plain":  {},
-		"coop":   {Coop: true},
 		"thread": {Thread: true},
-		"poller": {SQPoll: true, SQPollIdle: time.Millisecond},
 		"small":  {Slots: 2, Entries: 2},
 	}
 }
@@ -112,11 +110,9 @@ func TestEachOperationDoesItsWork(t *testing.T) {
 
 		start := time.Now()
 		is("timeout", one(t, r, func(s Slot) { r.Timeout(s, 5*time.Millisecond) }), -int32(errTIME))
-		for _, c := range []Clock{Monotonic, Boottime, Realtime} {
-			is("timeout at", one(t, r, func(s Slot) { r.TimeoutAt(s, r.Now(c)+5*time.Millisecond, c) }), -int32(errTIME))
-		}
-		if took := time.Since(start); took < 20*time.Millisecond {
-			t.Errorf("four times 5 ms took %v", took)
+		is("timeout at", one(t, r, func(s Slot) { r.TimeoutAt(s, r.Now()+5*time.Millisecond) }), -int32(errTIME))
+		if took := time.Since(start); took < 10*time.Millisecond {
+			t.Errorf("twice 5 ms took %v", took)
 		}
 		p := pipe(t)
 		is("poll", one(t, r, func(s Slot) { poll(r, s, FD(p.w.Fd()), 4) }), 4) // POLLOUT

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"time"
 	"unsafe"
 )
 
@@ -52,16 +51,13 @@ func (r *Ring) setup(c Config) error {
 	i.Memlock = r.kernel.memlock()
 	i.Slots = min(c.Slots, i.CQEntries-own-1)
 	i.Cancels = i.CQEntries - own - i.Slots
-	r.polled = p.flags&(setupIOPoll|setupCoopTaskrun|setupDeferTaskrun) != 0
-	r.room = i.Entries
+	r.deferred = p.flags&setupDeferTaskrun != 0
+	r.room = i.Entries - 1 // one place is that of the wake-up
 	r.makeSlots(i.Slots)
-	if p.flags&setupIOPoll == 0 {
-		r.room--
-		if err := r.makeWake(); err != nil {
-			return err
-		}
+	if err := r.makeWake(); err != nil {
+		return err
 	}
-	if p.flags&setupDeferTaskrun != 0 {
+	if r.deferred {
 		r.registerThread()
 	}
 	return nil
@@ -70,21 +66,10 @@ func (r *Ring) setup(c Config) error {
 // wanted returns flags that belong together, the newest first.
 func wanted(c Config) []uint32 {
 	groups := []uint32{setupNoSQArray}
-	switch {
-	case c.SQPoll: // its thread completes, too
-	case c.Thread:
+	if c.Thread {
 		groups = append(groups, setupSingleIssuer|setupDeferTaskrun|setupTaskrunFlag)
-	case c.Coop:
-		groups = append(groups, setupCoopTaskrun|setupTaskrunFlag)
 	}
-	groups = append(groups, setupSubmitAll, setupCQSize)
-	if c.SQPoll {
-		groups = append(groups, setupSQPoll)
-	}
-	if c.IOPoll {
-		groups = append(groups, setupIOPoll)
-	}
-	return groups
+	return append(groups, setupSubmitAll, setupCQSize)
 }
 
 // create gets the descriptor, with as many of the wanted flags as the kernel grants. It
@@ -106,13 +91,6 @@ func (r *Ring) create(c *Config) (*params, error) {
 			if granted[i] {
 				p.flags |= g
 			}
-		}
-		if p.flags&setupSQPoll != 0 {
-			idle := c.SQPollIdle
-			if idle == 0 {
-				idle = time.Second
-			}
-			p.sqThreadIdle = uint32(max(idle.Milliseconds(), 1))
 		}
 		entries := powerOfTwo(max(c.Entries, 2))
 		if p.flags&setupCQSize != 0 {

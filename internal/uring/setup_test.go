@@ -86,7 +86,7 @@ func closed(t *testing.T, r *Ring, f *fake) {
 }
 
 func TestAFlagThatTheKernelLacksCostsOnlyItself(t *testing.T) {
-	config := map[string]Config{"plain": {}, "thread": {Thread: true}, "coop": {Coop: true}, "poller": {SQPoll: true}, "polled": {IOPoll: true}}
+	config := map[string]Config{"plain": {}, "thread": {Thread: true}}
 	for name, c := range config {
 		all := wanted(c)
 		for lacks := range 1 << len(all) {
@@ -97,7 +97,6 @@ func TestAFlagThatTheKernelLacksCostsOnlyItself(t *testing.T) {
 					f.refuse |= g
 				}
 			}
-			// COOP and DEFER share a flag with nothing else that is asked for.
 			for _, g := range all {
 				if f.refuse&g == 0 {
 					want |= g
@@ -166,7 +165,7 @@ func TestMemoryAndFlagsMayBeRefusedInAnyOrder(t *testing.T) {
 }
 
 func TestANonsensicalConfigIsRefused(t *testing.T) {
-	for _, c := range []Config{{Slots: -1}, {Slots: MaxSlots + 1}, {Entries: -1}, {Entries: maxSQ + 1}, {SQPollIdle: -1}} {
+	for _, c := range []Config{{Slots: -1}, {Slots: MaxSlots + 1}, {Entries: -1}, {Entries: maxSQ + 1}} {
 		f := newFake()
 		if _, err := newRing(f, c); err == nil || f.calls["setup"] > 0 {
 			t.Errorf("%+v: %v", c, err)

@@ -62,7 +62,7 @@ func (r *Ring) name(index uint32) Slot {
 // retired or closed (Err tells).
 func (r *Ring) Take() (Slot, bool) {
 	n := len(r.free)
-	if n == 0 || r.room == 0 && !r.makeRoom() {
+	if n == 0 || r.room == 0 {
 		return 0, false
 	}
 	r.room--

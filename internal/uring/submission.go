@@ -10,12 +10,11 @@ type submission struct {
 	entries  []sqe
 	mask     uint32
 	filled   uint32 // index after the last entry described
-	consumed uint32 // the kernel's head as we have last seen it
+	consumed uint32 // the kernel's head, which changes in enter only
 
 	sharedHead  *uint32
 	sharedTail  *uint32
 	sharedFlags *uint32
-	poller      bool // a thread of the kernel takes entries whenever it likes
 }
 
 func (q *submission) init(ring, entries []byte, p *params) {
@@ -23,7 +22,6 @@ func (q *submission) init(ring, entries []byte, p *params) {
 	q.sharedHead, q.sharedTail, q.sharedFlags = at(p.sqOff.head), at(p.sqOff.tail), at(p.sqOff.flags)
 	q.mask = p.sqEntries - 1
 	q.entries = unsafe.Slice((*sqe)(unsafe.Pointer(&entries[0])), p.sqEntries)
-	q.poller = p.flags&setupSQPoll != 0
 	q.filled = atomic.LoadUint32(q.sharedTail)
 	q.consumed = q.filled
 	if p.flags&setupNoSQArray == 0 {
@@ -43,18 +41,8 @@ func (q *submission) next() *sqe {
 	return e
 }
 
-// publish makes what is filled visible to the kernel. Whoever is not a poller looks only
-// in enter.
+// publish makes what is filled visible to the kernel, which looks in enter.
 func (q *submission) publish() { atomic.StoreUint32(q.sharedTail, q.filled) }
-
-// head is how far the kernel has taken the entries. Without a poller that changes in
-// enter only, and consumed is up to date.
-func (q *submission) head() uint32 {
-	if q.poller {
-		return atomic.LoadUint32(q.sharedHead)
-	}
-	return q.consumed
-}
 
 // advance looks how far the kernel has come, and returns by how much that is farther than
 // before.
@@ -67,9 +55,6 @@ func (q *submission) advance() int {
 
 // withdraw takes back what the kernel has not taken.
 func (q *submission) withdraw() []sqe {
-	if q.poller {
-		return nil // it may be taking them at this moment
-	}
 	var back []sqe
 	for i := q.consumed; i != q.filled; i++ {
 		back = append(back, q.entries[i&q.mask])
@@ -80,14 +65,6 @@ func (q *submission) withdraw() []sqe {
 }
 
 func (q *submission) flags() uint32 { return atomic.LoadUint32(q.sharedFlags) }
-
-// makeRoom looks whether the kernel's poller has made room in the queue.
-func (r *Ring) makeRoom() bool {
-	if r.sq.poller && r.state == stateOpen {
-		r.advance()
-	}
-	return r.room > 0
-}
 
 // advance counts what the kernel has taken, and returns how much that is.
 func (r *Ring) advance() int {

@@ -20,13 +20,9 @@ type wakeup struct {
 	fd int          // -1: none
 }
 
-// maxSpins is how often a poller is asked whether it has moved the head, 20 us and more
-// apart.
-const maxSpins = 10000
-
 // Wake ends the wait of the owner in Enter, or the next one if he does not wait. Any number of
 // calls before that end one wait. Anybody may call it, at any time; it reports false if
-// the ring cannot be woken: closed, or with IOPoll.
+// the ring is closed.
 //
 // It is a system call, so call it only if the owner may be waiting.
 func (r *Ring) Wake() bool {
@@ -40,22 +36,11 @@ func (r *Ring) Wake() bool {
 	return true
 }
 
-// armWake describes the operation that ends when Wake is called.
+// armWake describes the operation that ends when Wake is called. The place for it is free: the
+// last one has completed, so the kernel had taken it, and advance has seen that.
 func (r *Ring) armWake() {
 	if r.wakeup.armed || r.wakeup.fd < 0 {
 		return
-	}
-	// A poller makes the completion of an entry before it moves the head past it. That takes
-	// it no time, unless it is no more.
-	for i := 0; r.wakeup.filled; i++ {
-		if r.advance(); !r.wakeup.filled {
-			break
-		}
-		if i == maxSpins {
-			r.retire("wake", errTIME)
-			return
-		}
-		r.kernel.sleep(stallTime)
 	}
 	r.wakeup.armed, r.wakeup.filled = true, true
 	r.wakeup.place = r.sq.filled
