@@ -106,7 +106,12 @@ func NewRing(c RingConfig) (*Ring, error) {
 func (l *Ring) open(c RingConfig) error {
 	down := func(err error) { l.degrade(&ioerr.RingError{Lane: c.Name, Err: err}) }
 	dc := c.driver
-	dc.Slots, dc.Workers, dc.OnDown = c.Workers, c.KernelThreads, down
+	dc.Slots, dc.Workers, dc.OnDown = c.Workers, c.KernelThreads, func(err error) {
+		if c.driver.OnDown != nil {
+			c.driver.OnDown(err)
+		}
+		down(err)
+	}
 	for range c.Rings {
 		d, err := ringdriver.New(dc)
 		switch {
@@ -210,6 +215,10 @@ func (l *Ring) Shutdown(ctx context.Context) error {
 	}
 	if left != nil {
 		return left
+	}
+	// A ring may have failed in its last moments, and be reported only now.
+	if err := l.operations.Drain(ctx); err != nil {
+		return err
 	}
 	l.signal.Release()
 	l.share.Release()

@@ -2,11 +2,14 @@ package lane_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/iolane/iolane/internal/fileop"
 	"github.com/iolane/iolane/internal/rawio"
+	"github.com/iolane/iolane/internal/ringdriver"
 	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 )
@@ -134,6 +138,53 @@ func TestALaneWhoseRingHasFailedCanBeShutDown(t *testing.T) {
 	came(t, op, 1, nil)
 	program(t, l)
 	require.NoError(t, l.Shutdown(context.Background()))
+}
+
+// Law: no event after the lane has ended, also of a ring that failed in its last moments, when
+// the operations had ended already.
+func TestNoEventComesAfterTheEnd(t *testing.T) {
+	failed, hear := make(chan struct{}), make(chan struct{})
+	var ended, told, late atomic.Bool
+	c := slots(4, 2)
+	c.OnEvent = func(e lane.Event) {
+		for range 1000 { // whoever does not wait for this has the time to go
+			runtime.Gosched()
+		}
+		late.Store(late.Load() || ended.Load())
+		told.Store(told.Load() || e.Kind == lane.Degraded)
+	}
+	c = c.WithDriver(ringdriver.Config{OnDown: func(error) {
+		close(failed)
+		<-hear
+	}})
+	l := ring(t, c)
+	r, w := openPipe(t)
+	op := readOp(r, 1, fileop.AtPosition)
+	var all sync.WaitGroup
+	all.Go(func() { operate(t, l, op) })
+	eventually(t, func() bool { return l.Stats().Running == 1 && l.Stats().Ring.Enters > 0 })
+	breakARing(t)
+	program(t, l)
+	<-failed
+	feed(t, w, "x")
+	all.Wait()
+	down := make(chan error)
+	go func() {
+		err := l.Shutdown(context.Background())
+		ended.Store(true)
+		down <- err
+	}()
+	eventually(t, func() bool { // until only the rings are left to be closed
+		s, err := l.Enter(context.Background(), lane.Call{Must: true})
+		if err == nil {
+			l.Leave(s)
+		}
+		return errors.Is(err, ioerr.ErrShutdown)
+	})
+	close(hear)
+	require.NoError(t, <-down)
+	require.True(t, told.Load())
+	require.False(t, late.Load())
 }
 
 // workers is how many threads the kernel has for rings, by the thread that they work for.
