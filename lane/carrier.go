@@ -33,9 +33,10 @@ type Starter interface {
 	Carrier
 
 	// Start is Carry up to the moment when the call has its slot: it does not wait for
-	// the task. The errors are those of Carry for a call that never runs; with
-	// Call.NoWait ErrReentry comes from Start only. Calls that were started begin in that
-	// order, as far as one can be told from the other.
+	// the task. The errors are those of Carry for a call that never runs. A call that was
+	// started does run, whatever its context, but on a lane that turns out to have a slot
+	// for it and no thread. Calls begin in the order in which they were started, as far as
+	// one can be told from the other.
 	Start(ctx context.Context, c Call, t Task) (Started, error)
 }
 

@@ -37,15 +37,10 @@ func (l *Pinned) Start(ctx context.Context, c Call, t Task) (Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	why := context.Canceled // for a context that panics
-	defer func() {
-		if h.job == nil {
-			h.settle(0, why)
-			h.end(0, nil)
-		}
-	}()
-	if h.job, why = l.own.Put(ctx, h.list, c.NoWait); why != nil {
-		return nil, why
+	if h.job, err = l.own.Put(h.list, c.NoWait); err != nil {
+		h.settle(0, err)
+		h.end(0, nil)
+		return nil, err
 	}
 	return h, nil
 }

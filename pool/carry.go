@@ -44,6 +44,7 @@ func (t *parcel[T]) dispatch(ctx context.Context, starter lane.Starter, at *site
 		_, err = t.receive(ctx, err)
 		return nil, err
 	}
+	t.now = false // from here on ErrReentry is an error like any other
 	return started, nil
 }
 

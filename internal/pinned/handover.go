@@ -12,9 +12,7 @@ import (
 // perhaps in the line again with what is left of a batch, then over. The caller sleeps
 // until it is over, and takes it out of the line if its context ends.
 type Job struct {
-	signal.Parker                 // one token, when it is over
-	ctx           context.Context //nolint:containedctx // the caller's
-	done          <-chan struct{} // of ctx
+	signal.Parker // one token, when it is over
 	tasks         []Task
 	at            int   // the next task; owned by the thread that runs the job, else guarded by Threads.mu
 	faults        error // of tasks that have run; likewise
@@ -49,22 +47,26 @@ func (s *Threads) Hand(ctx context.Context, tasks []Task, inside bool) (n int, f
 	if err := ctx.Err(); err != nil || len(tasks) == 0 {
 		return 0, nil, err
 	}
-	j, err := s.put(ctx, done, tasks, inside)
+	j, err := s.put(tasks, inside)
 	if err != nil {
 		return 0, nil, err
 	}
-	return s.Wait(j)
+	defer s.recycle(j)
+	if j.Sleep(done, nil) == signal.Done {
+		if s.withdraw(j) {
+			return j.at, j.faults, endOf(ctx)
+		}
+		j.Take()
+	}
+	return j.at, j.faults, j.why
 }
 
 // Put is Hand up to the moment when the tasks have their place in line; Wait must follow if
-// there is no error. Who is inside cannot wait for a thread to be started, since that may
-// fail: then the error is ioerr.ErrReentry, unless there is a thread that has nothing to do.
-func (s *Threads) Put(ctx context.Context, tasks []Task, inside bool) (*Job, error) {
-	done := ctx.Done()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	j, err := s.put(ctx, done, tasks, inside)
+// there is no error. No context takes them out of it again. Who is inside cannot wait for a
+// thread to be started, since that may fail: then the error is ioerr.ErrReentry, unless
+// there is a thread that has nothing to do.
+func (s *Threads) Put(tasks []Task, inside bool) (*Job, error) {
+	j, err := s.put(tasks, inside)
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +81,16 @@ func (s *Threads) Put(ctx context.Context, tasks []Task, inside bool) (*Job, err
 	return nil, why
 }
 
-func (s *Threads) put(ctx context.Context, done <-chan struct{}, tasks []Task, inside bool) (*Job, error) {
+// Wait is the rest of Hand. The job is not the caller's afterwards.
+func (s *Threads) Wait(j *Job) (n int, faults, why error) {
+	defer s.recycle(j)
+	j.Take()
+	return j.at, j.faults, j.why
+}
+
+func (s *Threads) put(tasks []Task, inside bool) (*Job, error) {
 	j := s.newJob()
-	j.ctx, j.done, j.tasks, j.inside = ctx, done, tasks, inside
+	j.tasks, j.inside = tasks, inside
 	if err := s.enqueue(j); err != nil {
 		s.recycle(j)
 		return nil, err
@@ -102,18 +111,6 @@ func (s *Threads) doubt(j *Job) (lost bool, why error) {
 		return false, ioerr.ErrReentry
 	}
 	return false, nil
-}
-
-// Wait is the rest of Hand. The job is not the caller's afterwards.
-func (s *Threads) Wait(j *Job) (n int, faults, why error) {
-	defer s.recycle(j)
-	if j.Sleep(j.done, nil) == signal.Done {
-		if s.withdraw(j) {
-			return j.at, j.faults, endOf(j.ctx)
-		}
-		j.Take()
-	}
-	return j.at, j.faults, j.why
 }
 
 // endOf is why a context has ended, also of one that does not know, or panics: some of

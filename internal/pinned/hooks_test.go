@@ -258,7 +258,7 @@ func TestKeptThreadsSleepUntilClose(t *testing.T) {
 		if err := s.Run(t.Context(), taint); !errors.Is(err, ioerr.ErrKept) {
 			t.Fatalf("with all kept: %v", err)
 		}
-		if j, err := s.Put(t.Context(), []Task{taint}, false); j != nil || !errors.Is(err, ioerr.ErrKept) {
+		if j, err := s.Put([]Task{taint}, false); j != nil || !errors.Is(err, ioerr.ErrKept) {
 			t.Fatalf("with all kept, without waiting: %v, %v", j, err)
 		}
 		lawful(t, s)
