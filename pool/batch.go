@@ -40,6 +40,16 @@ type runner[T any] struct {
 	inner context.Context //nolint:containedctx // what fn gets
 }
 
+// holds puts a call into the slot, or out of it. A lane that carries has something to say in
+// the context that it makes for a call, and it may come to that only when the caller has left
+// it, and the slot is another one's.
+func (r *runner[T]) holds(fn func(context.Context) (T, error), e *epoch) {
+	r.ctx, r.inner = e.ctx, e.inner
+	if r.fn = fn; r.core.carrier != nil {
+		r.flight.fn = fn
+	}
+}
+
 // epoch is the time between two Cancels: the calls of one have one context together. That
 // is a mark like that of any call, which says that they hold a slot of the lane.
 type epoch struct {
@@ -64,13 +74,11 @@ func NewBatch[T, R any](ctx context.Context, p *Pool[R], size int) (*Batch[T], e
 	b.room.tray.init(size)
 	for i := range b.runners {
 		r := &b.runners[i]
-		r.end = func(v T, err error) { b.room.put(i, v, err) }
-		r.flight.fn = func(ctx context.Context) (T, error) {
-			if c.carrier == nil { // else the lane has something to say in its context
-				ctx = r.inner
-			}
-			return r.fn(ctx)
+		r.end = func(v T, err error) {
+			r.holds(nil, &epoch{})
+			b.room.put(i, v, err)
 		}
+		r.flight.fn = func(context.Context) (T, error) { return r.fn(r.inner) }
 	}
 	return b, nil
 }
@@ -106,7 +114,7 @@ func (b *Batch[T]) Add(fn func(context.Context) (T, error), opts ...Option) (slo
 	}()
 	r, e := &b.runners[at], b.now()
 	r.stay = stay{core: c, plain: true} // it needs no mark: there is that of the epoch
-	r.fn, r.ctx, r.inner = fn, e.ctx, e.inner
+	r.holds(fn, e)
 	lc.NoWait, lc.Beyond = b.nested, true
 	err = r.admit(&lc, opts, true)
 	if b.nested && errors.Is(err, ioerr.ErrReentry) {

@@ -63,7 +63,7 @@ func compete[T any](ctx context.Context, c *core, calls []func(context.Context) 
 	ctx, x.cancel = context.WithCancelCause(ctx)
 	started := make([]*Future[T], 0, len(calls))
 	defer func() { // also if the caller's goroutine ends
-		x.cancel(context.Canceled)
+		endContext(x.cancel, context.Canceled)
 		for _, f := range started {
 			<-f.done
 		}
@@ -112,7 +112,7 @@ func (x *contest[T]) wins(number int64) bool {
 	if !x.winner.CompareAndSwap(0, number) {
 		return false
 	}
-	x.cancel(errLost)
+	endContext(x.cancel, errLost)
 	return true
 }
 

@@ -256,3 +256,32 @@ func TestContestsRefuseBadInput(t *testing.T) {
 		require.Equal(t, name, e.Name)
 	}
 }
+
+// Law: whatever the caller's context does, nothing goes on after First.
+func TestNothingGoesOnAfterAContextThatPanics(t *testing.T) {
+	each(t, func(t *testing.T, l lane.Lane) {
+		p, err := pool.New(pool.Config[struct{}]{Lane: l, OwnsLane: true})
+		require.NoError(t, err)
+		for after := range int64(40) { // questions that it answers before
+			var asked, inside atomic.Int64
+			ctx := valued{t.Context(), func() {
+				if asked.Add(1) > after {
+					panic("Value")
+				}
+			}}
+			call := func(context.Context) (int, error) {
+				inside.Add(1)
+				defer inside.Add(-1)
+				runtime.Gosched()
+				return 0, nil
+			}
+			func() {
+				defer func() { _ = recover() }()
+				_, _ = pool.First(ctx, p, []func(context.Context) (int, error){call, call, call})
+			}()
+			require.Zero(t, inside.Load())
+		}
+		require.NoError(t, p.Close())
+		require.Zero(t, p.Stats().Lane.Running)
+	})
+}

@@ -60,8 +60,8 @@ func (f *flight[T]) fails(err error) error {
 func (f *flight[T]) runHere(from context.Context, label string) {
 	f.at = &f.core.here
 	ctx, cancel := context.WithCancelCause(from)
-	defer cancel(context.Canceled)
-	defer context.AfterFunc(f.ctx, func() { cancel(context.Cause(f.ctx)) })()
+	defer endContext(cancel, context.Canceled)
+	defer context.AfterFunc(f.ctx, func() { endContext(cancel, context.Cause(f.ctx)) })()
 	f.guard(label, func() (T, error) { return f.fn(ctx) })
 }
 

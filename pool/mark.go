@@ -90,7 +90,8 @@ func (m *mark) join() *joined {
 		return c
 	}
 	giveUp := &m.site.core.giveUp
-	ctx, cancel := context.WithCancelCause(m.Context)
+	ctx, end := context.WithCancelCause(m.Context)
+	cancel := func(cause error) { endContext(end, cause) } // it is called on goroutines where nobody would catch a panic
 	c := &joined{Context: ctx, cancel: cancel}
 	c.stop = context.AfterFunc(giveUp, func() { cancel(context.Cause(giveUp)) })
 	if giveUp.Err() != nil {

@@ -110,12 +110,13 @@ func (t *parcel[T]) Left(age time.Duration) {
 }
 
 // Ending implements [lane.Task]. A context that has ended ends that of the call by
-// itself, and so does a shutdown.
+// itself, and so does a shutdown. One that panics keeps nobody from leaving the call.
 func (t *parcel[T]) Ending(cause error) {
-	t.cause = cause
-	if errors.Is(cause, ioerr.ErrCallLimit) && t.mark != nil {
-		t.mark.join().cancel(ioerr.ErrCallLimit)
+	if t.cause = cause; !errors.Is(cause, ioerr.ErrCallLimit) || t.mark == nil {
+		return
 	}
+	defer func() { _ = recover() }()
+	t.mark.join().cancel(ioerr.ErrCallLimit)
 }
 
 // End implements [lane.Task]. It runs on a goroutine of the lane's, where a panic of the
