@@ -14,8 +14,8 @@ import (
 )
 
 // Keyed is a [Lender] for each key, with a capacity of its own: a lender of connections for
-// each host, say. One that has no resources, and that nobody holds, is forgotten: so keys
-// may come and go.
+// each host, say. One that has no resources, and that nobody holds, is forgotten by the next
+// garbage collection, with its Stats: so keys may come and go. [Keyed.All] may yield it until then.
 type Keyed[K comparable, R any] struct {
 	base    *Lender[R] // what all have in common
 	open    func(context.Context, K) (R, error)

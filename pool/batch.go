@@ -12,10 +12,13 @@ import (
 // (but for labels, and on a lane.Carrier). It is made by [NewBatch]. Results are taken out by
 // Next, in the order in which the calls have ended; until then each keeps its slot.
 //
-//	for _, job := range jobs {
-//		if _, err := b.Add(job); errors.Is(err, ioerr.ErrBatchFull) {
-//			...
+//	for job := range jobs { // however many
+//		_, err := b.Add(job)
+//		for errors.Is(err, ioerr.ErrBatchFull) {
+//			... // b.Await(ctx, 1), and take a result out by b.Next()
+//			_, err = b.Add(job)
 //		}
+//		...
 //	}
 //	for n, err := b.Await(ctx, 1); n > 0 && err == nil; n, err = b.Await(ctx, 1) {
 //		r, _ := b.Next()
@@ -85,10 +88,10 @@ func NewBatch[T, R any](ctx context.Context, p *Pool[R], size int) (*Batch[T], e
 
 const maxBatch = 1 << 24
 
-// Add starts a call as [Async] does, and returns its slot: it waits for its turn in the lane
-// if no slot is free there, and from inside a call of a full lane it runs at once, in the
-// caller. The error is that of a call which does not run: ErrBatchFull if every slot holds a
-// call or a result, or otherwise as for Async.
+// Add starts a call as [Async] does, and returns its slot of the batch. It waits for the call's
+// turn in the lane if that is full; from inside a call of a full lane it runs the call at once,
+// in the caller. The error is that of a call which does not run: ErrBatchFull if every slot of
+// the batch holds a call or a result, or otherwise as for Async.
 func (b *Batch[T]) Add(fn func(context.Context) (T, error), opts ...Option) (slot int, err error) {
 	if b == nil || b.core == nil {
 		return -1, argument("b", "pool.Batch", "was not made by pool.NewBatch")

@@ -62,7 +62,8 @@ func (b *BatchOn[T, R]) Add(fn func(context.Context, R) (T, error)) (slot int, e
 
 // Run makes the calls that are noted, in order, within one [Transact] (one [OffloadOn] on a
 // lane.Carrier), and returns how many results are ready. The error is that of calls which have
-// not run, since they were refused together: they stay noted.
+// not run, since they were refused together: they stay noted. If it holds an
+// *ioerr.RestoreError, they have run, and the thread (lane.Pinned) could not be put back.
 //
 // Each result has the error of its call. One that panics fails alone. When ctx ends, or a call
 // has poisoned the resource, those that have not begun do not run, and are told why. If the
@@ -96,7 +97,7 @@ func (b *BatchOn[T, R]) Run(ctx context.Context, opts ...Option) (ready int, err
 	} else {
 		_, told = Transact(ctx, b.pool, b.id, s.run, opts...)
 	}
-	if effect(told) == ioerr.None {
+	if _, spoilt := errors.AsType[*ioerr.RestoreError](told); spoilt || effect(told) == ioerr.None {
 		return 0, told
 	}
 	return 0, nil

@@ -28,6 +28,8 @@ func failsOn(err error) func(context.Context, *counter) (int, error) {
 	return func(context.Context, *counter) (int, error) { return 0, err }
 }
 
+var errThread = errors.New("thread")
+
 func batchOn(t testing.TB, l lane.Lane, size int) (*pool.BatchOn[int, *counter], *pool.Pool[*counter], handle.ID) {
 	t.Helper()
 	p, err := pool.New(pool.Config[*counter]{Lane: l, OwnsLane: l != nil, HookWithin: time.Second})
@@ -212,6 +214,30 @@ func TestABatchOnAHandleInsideItself(t *testing.T) {
 	require.Equal(t, 1, n)
 	require.Equal(t, 12, results(t, b)[0].Value)
 	require.NoError(t, p.Close())
+}
+
+// Law: a thread that cannot be put back is told of, whatever the calls say.
+func TestABatchOnAHandleThatSpoilsItsThread(t *testing.T) {
+	for _, own := range []error{nil, errIO} {
+		l, err := lane.NewPinned(lane.PinnedConfig{Config: lane.Config{Workers: 1}})
+		require.NoError(t, err)
+		b, p, _ := batchOn(t, l, 2)
+		_, err = b.Add(func(ctx context.Context, _ *counter) (int, error) {
+			on, _ := lane.ThreadOf(ctx)
+			on.Restore(func() error { return errThread })
+			return 7, own
+		})
+		require.NoError(t, err)
+		n, err := b.Run(t.Context())
+		require.Equal(t, 1, n)
+		_, ok := errors.AsType[*ioerr.RestoreError](err)
+		require.True(t, ok)
+		require.ErrorIs(t, err, errThread)
+		r := results(t, b)[0]
+		require.Equal(t, 7, r.Value)
+		require.ErrorIs(t, r.Err, own)
+		require.NoError(t, p.Close())
+	}
 }
 
 // Law: of a transaction that was left each call is told so, and the batch is as new.

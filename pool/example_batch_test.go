@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iolane/iolane/ioerr"
 	"github.com/iolane/iolane/lane"
 	"github.com/iolane/iolane/pool"
 )
@@ -45,22 +46,27 @@ func ExampleNewBatch() {
 	}
 	defer b.Cancel()
 
-	sum, left := 0, 10
-	for n := range left {
-		if n >= 4 { // no slot is free: take a result first
-			if _, err := b.Await(ctx, 1); err != nil {
-				panic(err)
-			}
-			r, _ := b.Next()
-			sum += r.Value
+	sum := 0
+	takeOne := func() (some bool) {
+		n, err := b.Await(ctx, 1)
+		if err != nil || n == 0 {
+			return false
 		}
-		if _, err := b.Add(func(context.Context) (int, error) { return n * n, nil }); err != nil {
+		r, _ := b.Next()
+		sum += r.Value
+		return true
+	}
+	for n := range 10 {
+		square := func(context.Context) (int, error) { return n * n, nil }
+		_, err := b.Add(square)
+		for errors.Is(err, ioerr.ErrBatchFull) && takeOne() {
+			_, err = b.Add(square)
+		}
+		if err != nil {
 			panic(err)
 		}
 	}
-	for n, err := b.Await(ctx, 1); n > 0 && err == nil; n, err = b.Await(ctx, 1) {
-		r, _ := b.Next()
-		sum += r.Value
+	for takeOne() {
 	}
 	fmt.Println(sum)
 	// Output:
